@@ -65,6 +65,7 @@ def passing(expression: str) -> str:
         ("kind = 'pdf' -- and a remark", "1357"),
         ("year > 2017", "1234"),  # what is no number compares as text, and letters come after digits
         ("year = 2018", "1"),
+        ("year > -1 AND NOT year = 2018", "0234"),
         ("year != 2018", "0234"),
         ("NOT year = 2018", "0234"),
         ("NOT year > 2017", "0"),

@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from tests.answering.answering import piece
-from thresher.answering.citations import ConflictCiter, Sentence, cite
+from tests.answering.answering import document, piece
+from thresher.answering.citations import ConflictCiter, QuoteChecker, Sentence, cite
 from thresher.pipeline import unverified
+from thresher.structure.locators import locate
 from thresher.types import Evidence, Generation, Query, Refined
 
 QUERY = Query("Who said it?", "said")
@@ -73,3 +74,13 @@ def test_a_withdrawn_answer_shows_no_contradictions() -> None:
     citer = replace(CITER, verify=withdraw)
     answer = citer(QUERY, citing(evidence, 1), Refined(evidence, conflicts=((1, 2),)))
     assert (answer.citations, answer.conflicts) == ((), ())
+
+
+def test_a_quote_that_does_not_stand_in_its_document_goes_with_its_marker() -> None:
+    evidence = pieces(*TOLD[:2])
+    stored = {"a": document(TOLD[0], "a"), "b": document("It was altered since.", "b")}
+    draft = replace(citing(evidence, 1, 2), text="Built in 1531. [1] Or later. [2]")
+    kept = QuoteChecker(lambda ids: stored, locate)(QUERY, draft, Refined(evidence))
+    assert [one.quote for one in kept.citations] == [TOLD[0]]
+    assert kept.text == "Built in 1531. [1] Or later."
+    assert kept.notes.facts == {"quotes_checked": 2, "quotes_removed": 1}

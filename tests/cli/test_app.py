@@ -6,11 +6,13 @@ import io
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,8 +21,10 @@ import pytest
 
 import thresher
 from tests.conftest import Run
+from thresher.cli import output
 from thresher.cli.questions import say_answer
 from thresher.collection import Collection
+from thresher.indexing.inputs import IndexProgress
 from thresher.pipeline import SLOTS
 from thresher_testing.llm_server import Reply, ScriptedServer
 
@@ -115,6 +119,20 @@ def test_documents_status_and_doctor_have_their_keys(run: Run, indexed: Path) ->
     ran = run("doctor", *home, "--json")
     assert (ran.code, ran.json) == (0, {"sound": True, "findings": []})
     assert run("doctor", *home, "--purged", "Hiiumaa").code == 1
+
+
+def test_documents_fields_and_the_collections_are_told_in_lines(run: Run, home: Path) -> None:
+    at = ("--home", home)
+    assert run("documents", "--fields", *at).out.splitlines()[:2] == [
+        *("field\tvalues\tdocuments of each", "kind\t2\ttext (2), markdown (1)"),
+    ]
+    (heading, listed) = run("collections", *at).out.splitlines()
+    assert (heading, listed.split("\t")[:2]) == ("collection\tdocuments\tsize", ["default", "3"])
+    assert run("doctor", *at).out == "the collection is sound\n"
+    source = run("documents", *at, "--json").json[0]["source"]
+    assert run("holding", source, *at).out == f"no stored answer rests on {source}\n"
+    run("ask", QUESTION, *at)
+    assert QUESTION in run("holding", "lighthouse.md", *at).out
 
 
 def test_the_index_of_a_recipe_is_listed_dropped_and_made_again(run: Run, home: Path) -> None:
@@ -592,6 +610,31 @@ def test_a_pipe_gets_plain_lines_without_escape_codes(run: Run, indexed: Path, m
     assert (ran.code, ran.err) == (0, "")
     assert "\x1b" not in ran.out
     assert ran.out.count("\n") == 4
+
+
+def test_a_terminal_gets_tables_that_are_drawn_and_what_answers_in_bold(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    answer = collection.ask(QUESTION)
+    text = "## Piers\n\n| Pier | Depth |\n|---|---|\n| East | **4 m** |\n\n```\nls\n```\n\nIt is **deep**. [1]"
+    ours, theirs = pty.openpty()
+    with open(theirs, "w", encoding="utf-8") as terminal:
+        with redirect_stdout(terminal), redirect_stderr(terminal):
+            say_answer(replace(answer, text=text))
+            output.table("piers", ["pier", "depth"], [["West", 3]])
+            with output.counting(2, "searches") as count:
+                count(1)
+            with output.indexing() as tell:
+                tell(IndexProgress(10, 5, 0, "a.md", 0))
+        seen = os.read(ours, 65_536).decode()
+    os.close(ours)
+    assert "\x1b[1mPiers\x1b[0m" in seen
+    assert "It is \x1b[1mdeep\x1b[0m. [1]" in seen
+    lines = [" ".join(re.sub(r"\x1b\[[\d;?]*[A-Za-z]|[│┃━]", " ", line).split()) for line in seen.splitlines()]
+    assert {"Pier Depth", "East 4 m", "pier depth", "West 3"} <= set(lines)
+    assert any("searches" in line and "50%" in line for line in lines)
+    assert any("indexing" in line for line in lines)
 
 
 @pytest.mark.slow

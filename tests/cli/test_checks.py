@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import Run
 from thresher.collection import Collection
 from thresher.errors import UsageError
-from thresher.types import ClaimState
+from thresher.types import ClaimState, Evidence
 from thresher_testing.llm_server import ScriptedServer
 
 Serve = Callable[..., ScriptedServer]
@@ -62,6 +62,17 @@ def test_given_passages_are_all_that_counts(collection: Collection) -> None:
     found = collection.check(TRUE, evidence=["Gouda ripens for a year.", {"text": "It is red.", "title": "Cheese"}])
     assert [claim.state for claim in found.claims] == [ClaimState.UNVERIFIED]
     assert found.support == 0.0
+
+
+def test_what_a_search_found_is_evidence_and_of_another_language_only_the_numbers_are_checked(
+    collection: Collection,
+) -> None:
+    hits = collection.search("When was the Kõpu lighthouse built?", recipe="rag").hits
+    spans = [Evidence(one, one.chunk.start, one.chunk.end, one.chunk.text) for one in hits]
+    told = ("Der Leuchtturm wurde im Jahr 1531 auf der Insel gebaut.", "Der Leuchtturm wurde im Jahr 1999 gebaut.")
+    for evidence in (hits, spans):
+        states = [collection.check(text, evidence=evidence).claims[0].state for text in (TRUE, *told)]
+        assert states == [ClaimState.QUOTED, ClaimState.SUPPORTED, ClaimState.UNVERIFIED]
 
 
 def test_a_supported_claim_that_the_documents_also_contradict_names_that_place(collection: Collection) -> None:

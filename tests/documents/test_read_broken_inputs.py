@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
+import tarfile
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -188,6 +190,19 @@ def test_the_documents_of_an_archive_are_read_each_as_its_kind(tmp_path: Path) -
     assert (second.source, second.kind) == (f"{item.source}/rows.csv", "csv")
     assert isinstance(error, DocumentError)
     assert error.subject == f"{item.source}/a.png"
+
+
+def test_of_a_tar_archive_the_files_are_read_and_no_link_and_one_cut_off_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "notes.md").write_text("# Notes\n\nThe well is 41 m deep.")
+    (tmp_path / "link.md").symlink_to("notes.md")
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        for name in ("notes.md", "link.md"):
+            archive.add(tmp_path / name, f"a/{name}")
+    item = save(tmp_path, "d.tar", packed.getvalue())
+    document = read_one(item)
+    assert (document.source, document.kind) == (f"{item.source}/a/notes.md", "markdown")
+    assert "damaged or cut off" in refusal(tmp_path, "e.tar", packed.getvalue()[:520]).what
 
 
 def test_archives_in_archives_are_read_to_a_bound(tmp_path: Path) -> None:

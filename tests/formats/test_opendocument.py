@@ -64,6 +64,11 @@ def read(kind: str, body: str, name: str) -> Document:
             "The pier is long.\n\nFootnote 1: Built in 1931.",
         ),
         (
+            "<text:p>The pier<office:annotation><dc:creator>Ann Berg</dc:creator><text:p>Since when?</text:p>"
+            "</office:annotation> is long.</text:p>",
+            "The pier is long.\n\nComment by Ann Berg: Since when?",
+        ),
+        (
             "<text:tracked-changes><text:p>Removed.</text:p></text:tracked-changes><text:p>Kept.</text:p>",
             "Kept.",
         ),

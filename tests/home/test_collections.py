@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,15 @@ def test_a_collection_is_renamed_copied_and_dropped_and_still_answers(home: Path
     assert there.names == ["again"]
     with thresher.open(home, "again") as opened:
         assert "1531" in opened.ask(QUESTION, recipe="rag").text
+
+
+def test_a_change_clears_away_what_a_process_that_died_left_and_an_empty_folder_gives_way(home: Path) -> None:
+    left, alive = (home / "collections" / f".working-{pid}-towers" for pid in (2**22 + 1, os.getpid()))
+    for folder in (left, alive, home / "collections" / "towers"):
+        folder.mkdir()
+    thresher.collections(home).rename("default", "towers")
+    assert (left.exists(), alive.exists()) == (False, True)
+    assert thresher.collections(home).names == ["towers"]
 
 
 def test_what_cannot_be_is_told(home: Path) -> None:

@@ -10,12 +10,14 @@ import pptx
 import pytest
 from docx.oxml import OxmlElement, parse_xml
 from docx.oxml.ns import nsdecls, qn
+from openpyxl.comments import Comment
 from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
 
 from tests.documents import making
 from tests.documents.making import parse_bytes, read_one, rows_of, save, saved
 from thresher.documents.formats.number_formats import shown_number
+from thresher.documents.formats.word import written
 from thresher.documents.sources import Limits
 from thresher.types import Document
 
@@ -180,6 +182,66 @@ def test_items_of_a_word_list_keep_their_marks_whether_by_style_or_by_numbering(
     *items, last = read_one(save(tmp_path, "a.docx", saved(document))).text.split("\n\n")
     assert items == ["1. Tell the council.", "2. Move the archive.", "- Advice"]
     assert last.endswith(" By numbering")
+
+
+@pytest.mark.parametrize(
+    ("number", "form", "shown"),
+    [
+        *((2, "none", ""), (2, "lowerLetter", "b"), (28, "upperLetter", "BB"), (7, "decimalZero", "07")),
+        *((1994, "upperRoman", "MCMXCIV"), (4, "lowerRoman", "iv"), (3, "decimal", "3")),
+    ],
+)
+def test_a_list_of_a_word_file_counts_as_its_form_says(number: int, form: str, shown: str) -> None:
+    assert written(number, form) == shown
+
+
+def test_a_comment_names_its_author_below_its_paragraph_and_signs_of_picture_fonts_are_what_they_look_like() -> None:
+    document = docx.Document()
+    run = document.add_paragraph("The sluice opens at noon. ").add_run("Agreed: ")
+    for font, code in (("Symbol", "F0B3"), ("Wingdings", "F0FC"), ("Wingdings", "F001"), ("Arial", "41")):
+        run._r.append(parse_xml(f'<w:sym {nsdecls("w")} w:font="{font}" w:char="{code}"/>'))
+    document.add_comment(run, "Not on Sundays.", author="Ann Lee")
+    document.add_paragraph("The lock is closed.")
+    (read,) = parse_bytes(saved(document), name="a.docx")
+    assert isinstance(read, Document)
+    assert read.text.split("\n\n") == [
+        *("The sluice opens at noon. Agreed: ≥✓□A", "Comment by Ann Lee: Not on Sundays.", "The lock is closed."),
+    ]
+
+
+def test_a_comment_on_a_cell_stands_behind_the_table_with_its_place(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for row in (["pump", "litres", "checked"], ["old", 40, True], ["new", 90, False]):
+        book.active.append(row)
+    book.active["B3"].comment = Comment("Measured in May.", "Ann Lee")
+    document = read_one(save(tmp_path, "a.xlsx", saved(book)))
+    assert rows_of(document)[1:] == ["| old | 40 | TRUE |", "| new | 90 | FALSE |"]
+    assert document.text.index("Comment on B3: Measured in May.") > document.tables[0].end
+
+
+def test_a_comment_on_a_slide_names_its_author_and_numbered_points_keep_their_numbers() -> None:
+    deck = pptx.Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[1])
+    slide.shapes.title.text = "The weir"
+    slide.placeholders[1].text = "Close the gate.\nCall the keeper."
+    for paragraph in slide.placeholders[1].text_frame.paragraphs:
+        paragraph._p.get_or_add_pPr().append(parse_xml(f'<a:buAutoNum {nsdecls("a")} type="arabicPeriod"/>'))
+    parts = making.members(saved(deck))
+    space = 'xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main"'
+    said = '<p:cm authorId="0"><p:text>Since when?</p:text></p:cm>'
+    parts["ppt/comment1.xml"] = f"<p:cmLst {space}>{said}</p:cmLst>".encode()
+    parts["ppt/authors.xml"] = f'<p:cmAuthorLst {space}><p:cmAuthor id="0" name="Ann Lee"/></p:cmAuthorLst>'.encode()
+    kinds = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    for owner, kind, part in (
+        ("ppt/slides/_rels/slide1.xml.rels", "comments", "comment1"),
+        ("ppt/_rels/presentation.xml.rels", "commentAuthors", "authors"),
+    ):
+        added = f'<Relationship Id="rId99" Type="{kinds}/{kind}" Target="/ppt/{part}.xml"/></Relationships>'
+        parts[owner] = parts[owner].replace(b"</Relationships>", added.encode())
+    (text,) = pages_of(making.archive(parts)).values()
+    assert "1. Close the gate." in text
+    assert "2. Call the keeper." in text
+    assert text.rstrip().endswith("Comment by Ann Lee: Since when?")
 
 
 def test_the_day_of_a_librarys_template_is_no_day_of_the_document(tmp_path: Path) -> None:
