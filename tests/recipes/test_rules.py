@@ -43,8 +43,7 @@ NOT_RULES = {
         verification.contradiction:exclude_each_other verification.contradiction:has_new_condition
         verification.rules:case_of""",
     "says why, and decides nothing": """
-        answering.doubts:said_of_the_proposal answering.doubts:lacks_names answering.doubts:stands_alone
-        answering.doubts:is_far answering.doubts:reason""",
+        answering.doubts:lacks_names answering.doubts:stands_alone answering.doubts:reason""",
     "compares places or documents": """
         answering.citations:same_place
         answering.answerer:_is_of answering.citations:is_quoted_from

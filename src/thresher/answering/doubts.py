@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from thresher.answering.passage import Proposal
 from thresher.text.entities import missing_details, whole_names
@@ -14,14 +14,6 @@ place of 151 of 209, and on the half that it was not chosen on 116 of 145 in pla
 
 FAR = 2.0
 """Logits by which one reading is far below another."""
-
-Doubt = Callable[[str, Proposal, Sequence[Proposal]], str]
-"""A question, what is shown, and what else might be: a sentence for people, "" where it does not hold."""
-
-
-def said_of_the_proposal(question: str, best: Proposal, others: Sequence[Proposal]) -> str:
-    """What was known when it was proposed."""
-    return best.doubt
 
 
 def lacks_names(question: str, best: Proposal, others: Sequence[Proposal]) -> str:
@@ -50,14 +42,7 @@ def stands_alone(question: str, best: Proposal, others: Sequence[Proposal]) -> s
     return "The passage is about it, and no sentence of it clearly states what is asked."
 
 
-def is_far(question: str, best: Proposal, others: Sequence[Proposal]) -> str:
-    """Nothing else speaks against it but how it reads."""
-    return "It may be about something near to what is asked."
-
-
-DOUBTS: tuple[Doubt, ...] = (said_of_the_proposal, lacks_names, others_are_as_near, stands_alone, is_far)
-
-
 def reason(question: str, best: Proposal, others: Sequence[Proposal]) -> str:
-    """The first reason that holds."""
-    return next(filter(None, (doubt(question, best, others) for doubt in DOUBTS)), "")
+    """What was known when it was proposed, else the first reason that holds, else that only its reading is weak."""
+    found = (doubt(question, best, others) for doubt in (lacks_names, others_are_as_near, stands_alone))
+    return best.doubt or next(filter(None, found), "It may be about something near to what is asked.")

@@ -201,7 +201,8 @@ def explain(
         if replay:
             answer, differences = collection.replay(trace)
             described = answer.to_dict(chunks=True)
-    shown = partial(picture, labels=labels, dropped=everything, scores=scores, width=_width())
+    width = shutil.get_terminal_size().columns if output.on_terminal() else 1_000  # in a pipe lines are searched
+    shown = partial(picture, labels=labels, dropped=everything, scores=scores, width=width)
     target.show(described, lambda trace: _paged(shown(trace)))
     if differences:
         output.complain(f"thresher: the replay differs from the stored answer in: {', '.join(differences)}")
@@ -555,8 +556,3 @@ def _paged(text: str) -> None:
         pydoc.pager(shown(text) + "\n")
     else:
         output.say(text)
-
-
-def _width() -> int:
-    """Characters of a line on this terminal; in a pipe, where lines are searched, many."""
-    return shutil.get_terminal_size().columns if output.on_terminal() else 1_000

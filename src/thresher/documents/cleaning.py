@@ -90,7 +90,8 @@ def with_marks(text: str) -> str:
     text = text.replace(SHOWN + HIDDEN, "")
     if RAISED not in text and STRUCK not in text:
         return text
-    struck_through = re.sub(rf"{STRUCK}([^{STRUCK}]*){STRUCK}", lambda found: struck(found[1]), _joined_strikes(text))
+    joined = text.replace(STRUCK + STRUCK, "")  # struck runs that follow each other are one
+    struck_through = re.sub(rf"{STRUCK}([^{STRUCK}]*){STRUCK}", lambda found: struck(found[1]), joined)
     apart = re.sub(rf"(?<=\d){RAISED}(?=\d+{RAISED}?[/⁄])", " ", struck_through.replace(STRUCK, ""))
     powers = _OF_FORMULA.sub("^", _POWER.sub(lambda found: found[0].replace(RAISED, "^"), apart))
     return _NOTE.sub(lambda found: f" [{found[1] or found[2]}]", powers).replace(RAISED, "")
@@ -104,11 +105,6 @@ def hidden(text: str) -> list[str]:
 def unmarked(text: str) -> str:
     """Text without the marks of what is hidden."""
     return text.replace(HIDDEN, "").replace(SHOWN, "")
-
-
-def _joined_strikes(text: str) -> str:
-    """Struck runs that follow each other are one."""
-    return text.replace(STRUCK + STRUCK, "")
 
 
 def clean_inline(text: str) -> str:

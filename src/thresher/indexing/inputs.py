@@ -63,7 +63,7 @@ class Inputs:
         self._metadata = metadata
         self._progress = progress
         self._limits = limits
-        self._stop = stop or _never
+        self._stop = stop or (lambda: False)
         self._public_only = public_only
         # The last three where the folder itself is the home.
         kept = working_folder(home)
@@ -180,10 +180,6 @@ def incoming_text(text: str, source: str, metadata: Metadata) -> Incoming:
     read = partial(parse, item, data, Hints(content_type="text/markdown"), metadata=metadata)
     given = stable_json(dict(metadata)) if metadata else ""
     return Incoming(source, sha256(data).hexdigest(), source, read, given, registry.EXTRACTION)
-
-
-def _never() -> bool:
-    return False
 
 
 def _travels(item: Item, data: bytes, hints: Hints) -> bool:

@@ -203,11 +203,6 @@ class Quoted:
     earlier: Set[str]
 
 
-def trace_id(*parts: str) -> str:
-    """12 hex digits: the same question of the same collection with the same settings has the same trace."""
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
-
-
 class Traces:
     """One JSON file per trace: the answer, the labels of its chunks and the request."""
 
@@ -220,8 +215,9 @@ class Traces:
         settings = json.dumps(request.settings, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
         question = answer.standalone or answer.question
         others = [*([answer.question] if answer.standalone else []), *([request.within] if request.within else [])]
-        asked = (question, answer.recipe, settings, request.outside or "", request.where or "", *others)
-        traced = replace(answer, trace=trace_id(*asked, answer.text))
+        # The same question of the same collection with the same settings has the same trace.
+        asked = (question, answer.recipe, settings, request.outside or "", request.where or "", *others, answer.text)
+        traced = replace(answer, trace=hashlib.sha256("\0".join(asked).encode()).hexdigest()[:12])
         try:
             self._write(traced, request)
         except StoreError as error:

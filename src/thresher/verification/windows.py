@@ -126,10 +126,6 @@ class RowInWords:
     name: str
     """The text of its first cell."""
 
-    def is_named(self, words: frozenset[str]) -> bool:
-        """Whether all terms of its name are in `words`."""
-        return bool(name := term_set(self.name)) and name <= words
-
 
 Rows = Callable[[Document, int, int], Sequence[RowInWords]]
 """The rows of tables that overlap a span of a document."""
@@ -203,7 +199,7 @@ def of_named_rows(claim: str, windows: Sequence[Window]) -> list[Window]:
     """The windows with the rows that a claim names apart, to be cited alone, and without the others of their tables."""
     words = term_set(claim)
     rows = {(window.document, one.row) for window in windows for one in window.read if one.row is not None}
-    named = {(of, row) for of, row in rows if row.is_named(words)}
+    named = {(of, row) for of, row in rows if (name := term_set(row.name)) and name <= words}
     tables = {(of, row.table) for of, row in named}
     others = {(of, row) for of, row in rows - named if (of, row.table) in tables}
     rest = [(window, [one for one in window.read if (window.document, one.row) not in others]) for window in windows]

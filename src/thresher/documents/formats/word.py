@@ -240,7 +240,7 @@ class WordReader:
             elif name == "r":
                 if _raised(child(each, "rPr"), self._run_style(each).raised):
                     line.parts.append(RAISED)
-                struck = [STRUCK] if self._run_struck(each, line) else []
+                struck = [STRUCK] if _struck(child(each, "rPr"), line.struck or self._run_style(each).struck) else []
                 line.parts += struck
                 self._inline(each, line, hidden=self._run_hidden(each, hidden))
                 line.parts += struck
@@ -279,9 +279,6 @@ class WordReader:
         if own is not None:
             return is_on(own)
         return hidden or self._run_style(run).hidden
-
-    def _run_struck(self, run: Element, line: Paragraph) -> bool:
-        return _struck(child(run, "rPr"), line.struck or self._run_style(run).struck)
 
     def _run_style(self, run: Element) -> ParagraphStyle:
         return self._styles.get(attribute(child(run, "rPr", "rStyle"), "val"), NO_STYLE)

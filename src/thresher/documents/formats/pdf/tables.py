@@ -264,17 +264,14 @@ def _latticed(rules: Rules, inside: Sequence[int], boxes: Boxes, reading: Readin
             full += _broken(text_lines(glyphs, boxes), edges, boxes, reading, roots)
         else:
             full.append([made.get(one) or empty.setdefault(one, Cell()) for one in roots])
-    wide = sum(any(one is other is third and one.text for one, other, third in _threes(row)) for row in full)
+    threes = (zip(row, row[1:], row[2:], strict=False) for row in full)
+    wide = sum(any(one is other is third and one.text for one, other, third in each) for each in threes)
     if 2 * wide > len(full):
         return []  # a few lines mark cells of a table that has others
     lengths = [len(cell.text) for row in full for cell in row]
     if bands == 1 and median(lengths) > LONGEST_CELLS / 2:
         return []  # boxes side by side
     return _checked(full, set(inside), edges)
-
-
-def _threes(row: Sequence[Cell]) -> Iterable[tuple[Cell, Cell, Cell]]:
-    return zip(row, row[1:], row[2:], strict=False)
 
 
 def _parted(lines: Sequence[tuple[float, Span]], place: float, at: float) -> bool:
