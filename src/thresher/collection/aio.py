@@ -14,7 +14,6 @@ from collections.abc import AsyncIterator, Generator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Any, TypeVar, Unpack
 
 from thresher.answer import Answer
@@ -36,9 +35,7 @@ class AsyncCollection:
     async def __aenter__(self) -> AsyncCollection:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         self.collection.close()
 
     async def ask(self, question: str, **options: Unpack[AskOptions]) -> Answer:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from threading import Lock
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from thresher import recipes
@@ -46,9 +45,7 @@ class Engine:
     def __enter__(self) -> Engine:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     @property

@@ -17,7 +17,6 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, suppress
 from queue import SimpleQueue
-from types import TracebackType
 from typing import IO, Any, BinaryIO, Protocol, Self, TypeVar, cast
 
 from thresher.errors import Cancelled, MissingExtra, UsageError, WorkerDied, WrongType
@@ -89,9 +88,7 @@ class Processes:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     @property

@@ -261,8 +261,8 @@ def _why(hit: Hit, reasons: dict[str, str], protected: set[str], limit: int) -> 
 
 
 @dataclass(frozen=True, slots=True)
-class EachPartRetriever:
-    """Searches for a question and for each of its parts, and takes the best of each in turn."""
+class WrappedRetriever:
+    """Base of retrievers that change what another one finds, and go by its name."""
 
     retriever: Retriever
 
@@ -270,6 +270,11 @@ class EachPartRetriever:
     def about(self) -> str:
         """For people, in a few words."""
         return about(self.retriever)
+
+
+@dataclass(frozen=True, slots=True)
+class EachPartRetriever(WrappedRetriever):
+    """Searches for a question and for each of its parts, and takes the best of each in turn."""
 
     def __call__(self, query: Query) -> Judged:
         """Each hit once, ranked as it was taken; a question of one part is searched as it is."""
@@ -289,16 +294,10 @@ EXACT_DEPTH = 30
 
 
 @dataclass(frozen=True, slots=True)
-class ExactRetriever:
+class ExactRetriever(WrappedRetriever):
     """What another retriever found, behind the chunks that hold an identifier of the question exactly."""
 
-    retriever: Retriever
     table: ChunkTable
-
-    @property
-    def about(self) -> str:
-        """For people, in a few words."""
-        return about(self.retriever)
 
     def __call__(self, query: Query) -> Judged:
         """Each hit once, ranked as it stands; a question without an identifier is searched as it is."""

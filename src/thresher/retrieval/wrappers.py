@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from thresher.errors import BudgetSpent, ProviderError, UsageError
 from thresher.protocols import CrossEncoder, Retriever, Rewriter, about
 from thresher.question.intent import intent_of
-from thresher.retrieval.search import FusedRetriever, reciprocal_rank_fusion, spread
+from thresher.retrieval.search import FusedRetriever, WrappedRetriever, reciprocal_rank_fusion, spread
 from thresher.text.terms import term_set
 from thresher.types import UNIT, WEIGHTED_FUSION, Hit, Judged, Judgement, Notes, Query, Score, ranked_judgements
 
@@ -114,19 +114,12 @@ INTRODUCES = "introduces"
 
 
 @dataclass(frozen=True, slots=True)
-class IntroducingRetriever:
+class IntroducingRetriever(WrappedRetriever):
     """What another retriever found; of "What is X?" in front what names X first in a document. Not published.
 
     A document says what a thing is where it first names it, and later passages only mention it. The first of the
     candidates of each document stands for the first of the document.
     """
-
-    retriever: Retriever
-
-    @property
-    def about(self) -> str:
-        """For people, in a few words."""
-        return about(self.retriever)
 
     def __call__(self, query: Query) -> Judged:
         """The same candidates; a question that asks for no introduction keeps their order."""
