@@ -40,7 +40,7 @@ def entry_probability(question: str, logit: float, rivals: Sequence[float] = ())
     neighbour states what is asked. `rivals` are the logits of the neighbours.
 
     >>> [round(entry_probability(question, -3.8), 2) for question in ("What does § 12 say?", "What colour is § 12?")]
-    [0.6, 0.01]
+    [0.6, 0.1]
     """
     named = sorted(heads_in(question), key=lambda one: one.start)
     rest = question
