@@ -20,6 +20,9 @@ from thresher.verification.windows import Rows, Window, nearest_windows, of_name
 QUOTED_SUPPORT = 0.99
 """Probability that a quoted claim is supported, of as many supported ones as others (`quoting`)."""
 
+PROBABLY = 0.5
+"""Support by one piece from which another one that says otherwise contradicts nothing."""
+
 CLAUSE_TERMS = 2
 """A clause with fewer terms states nothing of its own."""
 
@@ -125,18 +128,16 @@ class Attribution:
         return self._against(claim.text, windows, claim.pieces) if windows else None
 
     def _elsewhere(self, claim: Cited) -> Finding | None:
-        """The finding of one other piece alone: one that supports, else the nearest that says otherwise, else any."""
+        """The finding of one other piece alone: one that supports or probably does, else one that says otherwise."""
         near = nearest_windows(claim.text, [window for window in self.windows if window.piece not in claim.pieces])
         found = [
             self._against(claim.text, [window for window in near if window.piece == piece], (piece,))
             for piece in dict.fromkeys(window.piece for window in near)
         ]
-
-        def rank(one: Finding) -> tuple[bool, bool, float]:
-            denied = one.state is ClaimState.CONTRADICTED
-            return not one.holds, not denied, 0.0 if denied else -one.support
-
-        return min(found, key=rank, default=None)
+        best = max(found, key=lambda one: (one.holds, one.support), default=None)
+        if best is None or best.holds or best.support >= PROBABLY:
+            return best
+        return next((one for one in found if one.state is ClaimState.CONTRADICTED), best)
 
     def _clauses(self, claim: Cited) -> Finding | None:
         """Every clause supported by some piece; None where there is one clause or one is not supported."""
