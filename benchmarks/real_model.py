@@ -36,11 +36,8 @@ from thresher_evals.stats import wilson_interval
 from thresher_testing.real_model import RealModel
 
 FOLDER = CACHE / "real_model"
-SENTENCES = FOLDER / "sentences.jsonl"
-RESULTS = ROOT / "benchmarks" / "results"
-ROWS = RESULTS / "real_model_rows.jsonl"
-"""Those of another engine are taken out before it is asked."""
-LABELLED = RESULTS / "real_model_sentences.jsonl"
+ROWS, SENTENCES = FOLDER / "rows.jsonl", FOLDER / "sentences.jsonl"
+LABELLED = ROOT / "benchmarks" / "results" / "real_model_sentences.jsonl"
 """Sentences as answers to their questions, read by a person: `label` is true, false or not stated."""
 VARIANTS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "no-retrieval": ("no-retrieval", {}),
