@@ -13,6 +13,7 @@ FILES = sorted(file for file in PACKAGE.parent.rglob("*.py") if ">>> " in file.r
 MODULES = [".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts) for file in FILES]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", MODULES)
 def test_the_examples_in_docstrings_are_true(module: str) -> None:
     assert doctest.testmod(import_module(module)).failed == 0

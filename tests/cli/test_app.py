@@ -612,6 +612,18 @@ def test_a_pipe_gets_plain_lines_without_escape_codes(run: Run, indexed: Path, m
     assert ran.out.count("\n") == 4
 
 
+def _all_of(terminal: int) -> bytes:
+    """What was written to a terminal whose other end is closed; it is handed out in parts."""
+    seen = b""
+    try:
+        while part := os.read(terminal, 65_536):
+            seen += part
+    except OSError:  # all was read
+        pass
+    os.close(terminal)
+    return seen
+
+
 def test_a_terminal_gets_tables_that_are_drawn_and_what_answers_in_bold(
     collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -619,16 +631,14 @@ def test_a_terminal_gets_tables_that_are_drawn_and_what_answers_in_bold(
     answer = collection.ask(QUESTION)
     text = "## Piers\n\n| Pier | Depth |\n|---|---|\n| East | **4 m** |\n\n```\nls\n```\n\nIt is **deep**. [1]"
     ours, theirs = pty.openpty()
-    with open(theirs, "w", encoding="utf-8") as terminal:
-        with redirect_stdout(terminal), redirect_stderr(terminal):
-            say_answer(replace(answer, text=text))
-            output.table("piers", ["pier", "depth"], [["West", 3]])
-            with output.counting(2, "searches") as count:
-                count(1)
-            with output.indexing() as tell:
-                tell(IndexProgress(10, 5, 0, "a.md", 0))
-        seen = os.read(ours, 65_536).decode()
-    os.close(ours)
+    with open(theirs, "w", encoding="utf-8") as terminal, redirect_stdout(terminal), redirect_stderr(terminal):
+        say_answer(replace(answer, text=text))
+        output.table("piers", ["pier", "depth"], [["West", 3]])
+        with output.counting(2, "searches") as count:
+            count(1)
+        with output.indexing() as tell:
+            tell(IndexProgress(10, 5, 0, "a.md", 0))
+    seen = _all_of(ours).decode()
     assert "\x1b[1mPiers\x1b[0m" in seen
     assert "It is \x1b[1mdeep\x1b[0m. [1]" in seen
     lines = [" ".join(re.sub(r"\x1b\[[\d;?]*[A-Za-z]|[│┃━]", " ", line).split()) for line in seen.splitlines()]

@@ -77,6 +77,7 @@ def test_a_distribution_whose_kind_cannot_be_had_is_named(named: str, error: str
     assert line.startswith(error)
 
 
+@pytest.mark.slow
 def test_where_the_entry_points_of_thresher_are_not_installed_its_formats_are_missed_by_their_files_alone(
     tmp_path: Path,
 ) -> None:
