@@ -55,6 +55,7 @@ def read(folder: Path, entry_points: str, *names: str, distribution: str = "ini-
     return done.stdout.splitlines()
 
 
+@pytest.mark.slow
 def test_a_kind_that_a_distribution_brings_is_read_in_the_process_that_reads_files(tmp_path: Path) -> None:
     (tmp_path / "lamp.ini").write_text("[lamp]\nvolts = 3\n", encoding="utf-8")
     subprocess.run([sys.executable, "-m", "zipfile", "-c", "a.zip", "lamp.ini"], cwd=tmp_path, check=True)

@@ -79,6 +79,7 @@ def test_a_file_that_cannot_be_read_is_refused_over_there_in_the_same_words(
         assert str(refused(process, item)) == str(making.refusal(tmp_path, name, data))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("reader", "words"),
     [
