@@ -18,6 +18,7 @@ SHELTER = "A smoking shelter behind the paint store is planned for the autumn of
         ("The yard closes at 18:00.", "The yard (of the north harbour) closes at 18:00, and the gate at 20:00."),
         ("Ada Kask opened the yard.", "Ada Maria B. Kask (1840 to 1902) opened the yard."),
         ("The gate closes at 20:00.", "The yard closes at 18:00 and the gate closes at 20:00."),
+        ("The port has 3 cranes.", "In İİİİ, the port has 3 cranes."),  # letters that are longer in lower case
         ("Everyone has 27 days of leave.", "Everyone has 27 days of leave."),
         ("The amount due is 143.2 euros.", "The amount due is 143.20 euros."),
         ("The contract ends on 31 December 2026.", "The contract ends on 2026-12-31."),

@@ -39,7 +39,7 @@ def _signs(groups: str) -> dict[str, str]:
 
 _SIGNS = _signs(f"{_TURNING};{_BOUNDING}")
 _TURNS = frozenset(_signs(_TURNING).values())
-_WORD = re.compile(r"[^\W_]+(?:['’][a-z]+)?")
+_WORD = re.compile(r"[^\W_]+(?:['’][a-z]+)?", re.IGNORECASE)
 _PARTS = re.compile(r";\s+|(?<=[.!?])\s+")
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _MIDDLE_NAMES = re.compile(r"^(?!(?:The|An?) )([A-Z][\w’'-]+ )(?:[A-Z][\w.’'-]* )+(?=[A-Z])")
@@ -71,10 +71,10 @@ def _shortened(statement: str) -> set[str]:
 
 
 def _says(statement: str, claim: str, about: str) -> bool:
-    (stated, begins), (said, _), known = _tokens(statement), _tokens(claim), term_set(about)
+    (stated, begins), (claimed, _), known = _tokens(statement), _tokens(claim), term_set(about)
     turned = not _TURNS.isdisjoint(token for token in stated if isinstance(token, str))
     for begin in begins:
-        end = _run(stated, begin, said, known)
+        end = _run(stated, begin, claimed, known)
         left_out = (*stated[:begin], *stated[end:])
         bounds = any(isinstance(token, str) and token.startswith("*") for token in left_out)
         if end - begin >= LEAST_WORDS and not bounds and not (turned and left_out):
@@ -82,10 +82,10 @@ def _says(statement: str, claim: str, about: str) -> bool:
     return False
 
 
-def _run(stated: Sequence[Token], begin: int, said: Sequence[Token], known: Container[Token]) -> int:
+def _run(stated: Sequence[Token], begin: int, claimed: Sequence[Token], known: Container[Token]) -> int:
     """Where the tokens of a claim end that stand one after the other from a place on; the place where they do not."""
     at = begin
-    for token in said:
+    for token in claimed:
         if at < len(stated) and _same(token, stated[at]):
             at += 1
         elif token not in known or token in stated:
@@ -110,10 +110,11 @@ def _tokens(text: str) -> tuple[tuple[Token, ...], tuple[int, ...]]:
 
 def _terms(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
     """The terms and signs between two places, each with its own."""
-    for word in _WORD.finditer(text.lower().replace("’", "'"), start, end):
-        bare = "not" if word[0].endswith("n't") else word[0].removesuffix("'s")
+    for found in _WORD.finditer(text, start, end):
+        word = found[0].lower().replace("’", "'")
+        bare = "not" if word.endswith("n't") else word.removesuffix("'s")
         for term in [_SIGNS[bare]] if bare in _SIGNS else index_terms(bare):
-            yield word.start(), term
+            yield found.start(), term
 
 
 def _same(one: Token, other: Token) -> bool:
