@@ -24,6 +24,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import thresher
@@ -72,10 +73,20 @@ def drawn(limit: int | None) -> list[Question]:
     return [one for _, one in both][:limit]
 
 
-def ask(collection: Collection, question: Question, variant: str, server: RealModel) -> dict[str, Any]:
+@contextmanager
+def chat_model(base_url: str | None) -> Iterator[dict[str, Any]]:
+    """Settings of the model: behind a server of our own, or behind one that runs at `base_url`."""
+    settings = {"llm.model": "qwen-1.5b", "llm.cache": True, "llm.timeout_seconds": 600}
+    if base_url is not None:
+        yield {"llm.base_url": base_url, **settings}
+        return
+    with RealModel("qwen-1.5b", slots=1, threads=len(os.sched_getaffinity(0)), port=PORT) as server:
+        yield {"llm.base_url": server.base_url, **settings}
+
+
+def ask(collection: Collection, question: Question, variant: str, model: Mapping[str, Any]) -> dict[str, Any]:
     """One row: what came, and how it is marked."""
     recipe, settings = VARIANTS[variant]
-    model = {"llm.base_url": server.base_url, "llm.model": server.model, "llm.cache": True, "llm.timeout_seconds": 600}
     started = time.perf_counter()
     given: dict[str, Any] = {"recipe": recipe, "settings": {**model, **settings}, "max_tokens": MAX_TOKENS.get(variant)}
     answer = collection.ask(question.question, **given).to_dict()
@@ -86,7 +97,7 @@ def ask(collection: Collection, question: Question, variant: str, server: RealMo
     quotes = {one["marker"]: one["quote"] for one in answer["citations"]}
     return {
         "variant": variant,
-        "model": server.model,
+        "model": model["llm.model"],
         "id": question.id,
         "question": question.question,
         "answerable": question.answerable,
@@ -111,12 +122,12 @@ def ask(collection: Collection, question: Question, variant: str, server: RealMo
     }
 
 
-def run(questions: Sequence[Question], variants: Sequence[str]) -> None:
+def run(questions: Sequence[Question], variants: Sequence[str], base_url: str | None) -> None:
     """Ask what was not asked; each row is kept as it comes."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     known = {(row["variant"], row["id"]) for row in rows()}
     wanted = [(one, name) for one in questions for name in variants if (name, one.id) not in known]
-    with RealModel("qwen-1.5b", slots=1, threads=len(os.sched_getaffinity(0)), port=PORT) as server:
+    with chat_model(base_url) as model:
         opened: dict[str, Collection] = {}
         for of in (papers(), manuals()):
             for name, sources in of.sources.items():
@@ -125,7 +136,7 @@ def run(questions: Sequence[Question], variants: Sequence[str]) -> None:
                     if recipe != "no-retrieval":
                         opened[name].add(*sources, recipe=recipe)
         for question, name in wanted:
-            row = ask(opened[question.collection], question, name, server)
+            row = ask(opened[question.collection], question, name, model)
             with ROWS.open("a", encoding="utf-8") as out:
                 out.write(json.dumps(row, ensure_ascii=False) + "\n")
             print(f"{name}: {row['mark']}, {row['seconds']:.0f} s: {question.question}", flush=True)
@@ -186,6 +197,7 @@ def main() -> None:
     parser.add_argument("--variants", nargs="+", choices=list(VARIANTS), default=list(VARIANTS), metavar="VARIANT")
     parser.add_argument("--limit", type=int, help="so many questions, three with an answer to two without")
     parser.add_argument("--skip", type=int, default=0, help="leave out so many, on which a change was chosen")
+    parser.add_argument("--base-url", help="a server that has the model already, as one built for this processor")
     parser.add_argument("--show", action="store_true", help="ask nothing")
     parser.add_argument("--labels", action="store_true", help="the table of the labelled sentences alone")
     given = parser.parse_args()
@@ -196,7 +208,7 @@ def main() -> None:
         return
     questions = drawn(given.limit)[given.skip :]
     if not given.show:
-        run(questions, given.variants)
+        run(questions, given.variants, given.base_url)
     chosen = {one.id for one in questions}
     every = [row for row in rows() if row["id"] in chosen]
     print("\n".join(table(every, given.variants)))

@@ -13,15 +13,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from benchmarks import machine
 from benchmarks.commands import thresher
-from benchmarks.real_model import PORT
+from benchmarks.real_model import chat_model
 from benchmarks.table1 import FILES, RECIPES
-from thresher_testing.real_model import RealModel
 
 FOLDER = machine.CACHE / "real_tables"
 SETS = {
@@ -41,12 +39,11 @@ PUBLISHED: Mapping[str, Mapping[str, float]] = {
 retrieval, and SelfRAG-LLaMA2-7b for its own row."""
 
 
-def run(kinds: Sequence[str], recipes: Sequence[str], sample: int) -> None:
+def run(kinds: Sequence[str], recipes: Sequence[str], sample: int, base_url: str | None) -> None:
     """Ask what was not asked."""
-    with RealModel("qwen-1.5b", slots=1, threads=len(os.sched_getaffinity(0)), port=PORT) as server:
-        of_model = {"llm.base_url": server.base_url, "llm.model": server.model, "llm.cache": "true"}
-        of_model |= {"llm.timeout_seconds": "600", "answer.max_words": "40"}
-        options = [part for key, value in of_model.items() for part in ("--set", f"{key}={value}")]
+    with chat_model(base_url) as model:
+        settings = {**model, "answer.max_words": 40}
+        options = [part for key, value in settings.items() for part in ("--set", f"{key}={value}")]
         options += ["--sample", str(sample), "--resume", "--together", "--home", str(FOLDER / "home")]
         for kind in kinds:
             for recipe in recipes:
@@ -93,11 +90,12 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", choices=list(SETS), default=list(SETS), metavar="SET")
     parser.add_argument("--recipes", nargs="+", choices=RECIPES, default=RECIPES, metavar="RECIPE")
     parser.add_argument("--sample", type=int, default=10, help="questions of each set, the same for every recipe")
+    parser.add_argument("--base-url", help="a server that has the model already, as one built for this processor")
     parser.add_argument("--show", action="store_true", help="ask nothing")
     given = parser.parse_args()
     machine.tell()
     if not given.show:
-        run(given.sets, given.recipes, given.sample)
+        run(given.sets, given.recipes, given.sample, given.base_url)
     print("\n".join(table(given.sets, given.recipes, given.sample)))
 
 
