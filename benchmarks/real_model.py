@@ -11,8 +11,8 @@ Each row is kept as it comes and not asked again; replies are kept by their prom
 engine asks the model only what it asks anew. Every sentence of the model is written to `sentences.jsonl` with its state
 and the words it cites, for a person to label.
 
-*Right*: all that is expected is stated. *Said*: without a mark; the others have a sentence that is marked, or stand in
-doubt. What is said to a near miss is invented.
+*In the evidence*: what is expected stands in what the model was given. *Right*: it is stated. *Said*: without a mark;
+the others have a sentence that is marked, or stand in doubt. What is said to a near miss is invented.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from typing import Any
 import thresher
 from benchmarks.machine import CACHE, ROOT, tell
 from benchmarks.quality.sets import manuals, papers
-from benchmarks.questions.rules import Mark, Question, marked
+from benchmarks.questions.rules import Mark, Question, holds, marked
 from thresher.collection import Collection
 from thresher.types import ClaimState
 from thresher_evals.stats import wilson_interval
@@ -89,7 +89,8 @@ def ask(collection: Collection, question: Question, variant: str, model: Mapping
     recipe, settings = VARIANTS[variant]
     started = time.perf_counter()
     given: dict[str, Any] = {"recipe": recipe, "settings": {**model, **settings}, "max_tokens": MAX_TOKENS.get(variant)}
-    answer = collection.ask(question.question, **given).to_dict()
+    found = collection.ask(question.question, **given)
+    answer = found.to_dict()
     text = answer["text"]
     mark = marked(question, text, abstained=answer["abstained"], reason=answer["reason"] or "").mark
     removed = answer.get("removed", [])
@@ -103,6 +104,7 @@ def ask(collection: Collection, question: Question, variant: str, model: Mapping
         "answerable": question.answerable,
         "state": answer["state"],
         "mark": str(mark),
+        "in_evidence": holds(question, [piece.text for piece in found.evidence]),
         "text": text,
         "reason": answer["reason"],
         "answered_by": answer["answered_by"],
@@ -151,7 +153,7 @@ def table(every: Sequence[Mapping[str, Any]], variants: Sequence[str]) -> Iterat
     """What each variant answers: said without a mark, said with one or in doubt, refused."""
     told = ("said", "marked or in doubt")
     heads = [f"{mark}, {how}" for mark in ("right", "wrong") for how in told]
-    heads = [*heads, "refused", "near misses", *told, "refused", "calls", "tokens", "seconds"]
+    heads = ["in the evidence", *heads, "refused", "near misses", *told, "refused", "calls", "tokens", "seconds"]
     yield f"| variant | with an answer | {' | '.join(heads)} |"
     yield "|---" * (2 + len(heads)) + "|"
     for name in variants:
@@ -161,7 +163,9 @@ def table(every: Sequence[Mapping[str, Any]], variants: Sequence[str]) -> Iterat
         counts = [*answered, sum(row["answerable"] and fate(row) == "refused" for row in mine)]
         invented = [sum(not row["answerable"] and fate(row) == how for row in mine) for how in (*told, "refused")]
         n, misses = sum(counts), sum(invented)
-        cells = [name, n, interval(counts[0], n), *counts[1:], misses, interval(invented[0], misses), *invented[1:]]
+        there = sum(bool(row["in_evidence"]) for row in mine)
+        cells = [name, n, there, interval(counts[0], n), *counts[1:]]
+        cells += [misses, interval(invented[0], misses), *invented[1:]]
         means = (sum(row[key] for row in mine) / max(1, len(mine)) for key in ("calls", "tokens", "seconds"))
         yield f"| {' | '.join(map(str, [*cells, *(f'{mean:.1f}' for mean in means)]))} |"
 
