@@ -40,23 +40,21 @@ FOLDER = CACHE / "real_model"
 ROWS, SENTENCES = FOLDER / "rows.jsonl", FOLDER / "sentences.jsonl"
 LABELLED = ROOT / "benchmarks" / "results" / "real_model_sentences.jsonl"
 """Sentences as answers to their questions, read by a person: `label` is true, false or not stated."""
-VARIANTS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
-    "no-retrieval": ("no-retrieval", {}),
-    "rag": ("rag", {}),
-    "rag, unchecked": ("rag", {"answer.check": "none"}),
-    "hybrid": ("hybrid", {}),
-    "crag": ("crag", {}),
-    "ecrag": ("ecrag", {}),
-    "chunkrag": ("chunkrag", {}),
-    "corrective": ("corrective", {}),
-    "corrective, verify=local": ("corrective", {"answer.verify": "local"}),
-    "corrective, verify=model": ("corrective", {"answer.verify": "model"}),
-    "corrective, strict": ("corrective", {"answer.mode": "strict"}),
-    "corrective, max_tokens=1200": ("corrective", {}),
+VARIANTS: Mapping[str, Mapping[str, Any]] = {
+    "no-retrieval": {"recipe": "no-retrieval"},
+    "rag": {"recipe": "rag"},
+    "rag, unchecked": {"recipe": "rag", "settings": {"answer.check": "none"}},
+    "hybrid": {"recipe": "hybrid"},
+    "crag": {"recipe": "crag"},
+    "ecrag": {"recipe": "ecrag"},
+    "chunkrag": {"recipe": "chunkrag"},
+    "corrective": {"recipe": "corrective"},
+    "corrective, verify=local": {"recipe": "corrective", "settings": {"answer.verify": "local"}},
+    "corrective, verify=model": {"recipe": "corrective", "settings": {"answer.verify": "model"}},
+    "corrective, strict": {"recipe": "corrective", "settings": {"answer.mode": "strict"}},
+    "corrective, max_tokens=1200": {"recipe": "corrective", "max_tokens": 1200},
 }
-"""A recipe and its settings."""
-MAX_TOKENS = {"corrective, max_tokens=1200": 1200}
-"""Of the evidence, where it is bounded."""
+"""What `ask` is given."""
 
 ANSWERABLE, NEAR_MISSES = 60, 40
 PORT = 41339
@@ -86,10 +84,9 @@ def chat_model(base_url: str | None) -> Iterator[dict[str, Any]]:
 
 def ask(collection: Collection, question: Question, variant: str, model: Mapping[str, Any]) -> dict[str, Any]:
     """One row: what came, and how it is marked."""
-    recipe, settings = VARIANTS[variant]
+    given = VARIANTS[variant]
     started = time.perf_counter()
-    given: dict[str, Any] = {"recipe": recipe, "settings": {**model, **settings}, "max_tokens": MAX_TOKENS.get(variant)}
-    found = collection.ask(question.question, **given)
+    found = collection.ask(question.question, **{**given, "settings": {**model, **given.get("settings", {})}})
     answer = found.to_dict()
     text = answer["text"]
     mark = marked(question, text, abstained=answer["abstained"], reason=answer["reason"] or "").mark
@@ -134,7 +131,7 @@ def run(questions: Sequence[Question], variants: Sequence[str], base_url: str | 
         for of in (papers(), manuals()):
             for name, sources in of.sources.items():
                 opened[name] = thresher.open(str(FOLDER / "home"), name)
-                for recipe in dict.fromkeys(VARIANTS[variant][0] for variant in variants):
+                for recipe in dict.fromkeys(VARIANTS[variant]["recipe"] for variant in variants):
                     if recipe != "no-retrieval":
                         opened[name].add(*sources, recipe=recipe)
         for question, name in wanted:
@@ -174,7 +171,7 @@ def fate(row: Mapping[str, Any]) -> str:
     """Whether an answer is said, said with a sentence that is marked or in doubt, or refused."""
     if row["state"] == "refused":
         return "refused"
-    shown = VARIANTS[row["variant"]][1].get("answer.check") != "none"
+    shown = VARIANTS[row["variant"]].get("settings", {}).get("answer.check") != "none"
     marks = shown and any(not ClaimState(one["state"]).holds for one in row["sentences"])
     return "marked or in doubt" if row["state"] == "doubtful" or marks else "said"
 
