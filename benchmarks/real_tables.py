@@ -29,8 +29,8 @@ SETS = {
 }
 """A kind of dataset to its file and to what is right."""
 RECIPES = (*table1.RECIPES, "crag-paper")
-"""`crag-paper` judges by an evaluator of its own, as CRAG does; with `crag` the chat model judges chunks and strips."""
-
+SETTINGS = {"crag-paper": {"judge": "trained"}}
+"""CRAG judges by an evaluator of its own; else the chat model judges chunks and strips."""
 PUBLISHED: Mapping[str, Mapping[str, float]] = {
     "no-retrieval": {"popqa-longtail": 14.7, "pubhealth": 34.2},
     "rag": {"popqa-longtail": 50.5, "pubhealth": 48.9, "arc": 43.4},
@@ -43,15 +43,17 @@ retrieval, and SelfRAG-LLaMA2-7b for its own row."""
 
 def run(kinds: Sequence[str], recipes: Sequence[str], sample: int, base_url: str | None) -> None:
     """Ask what was not asked."""
+    options = ["--sample", str(sample), "--resume", "--together", "--home", str(FOLDER / "home")]
     with chat_model(base_url) as model:
-        settings = {**model, "answer.max_words": 40}
-        options = [part for key, value in settings.items() for part in ("--set", f"{key}={value}")]
-        options += ["--sample", str(sample), "--resume", "--together", "--home", str(FOLDER / "home")]
         for kind in kinds:
             for recipe in recipes:
+                settings = {**model, "answer.max_words": 40, **SETTINGS.get(recipe, {})}
+                given = [part for key, value in settings.items() for part in ("--set", f"{key}={value}")]
                 dataset = f"{kind}:{SETS[kind][0]}"
                 out = str(FOLDER / f"{kind}-{sample}-{recipe}")
-                thresher("eval", "run", "--dataset", dataset, "--recipe", recipe, "--out", out, *options, home=False)
+                thresher(
+                    "eval", "run", "--dataset", dataset, "--recipe", recipe, "--out", out, *given, *options, home=False
+                )
                 print(*table([kind], [recipe], sample), sep="\n", flush=True)
 
 

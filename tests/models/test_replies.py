@@ -248,6 +248,12 @@ def test_no_text_raises_anything_but_unreadable(text: str) -> None:
             read(text)
 
 
+def test_a_schema_of_scores_offers_nothing_but_scores() -> None:
+    offered = scores_schema(2)["properties"]["scores"]["items"]["enum"]
+    assert read_scores(json.dumps(offered), len(offered)) == offered
+    assert {0.0, 0.5, 1.0} <= set(offered)
+
+
 def ask(model: Any) -> Any:
     return asked(model, "rate", "texts", schema=scores_schema(1), read=one_score)
 

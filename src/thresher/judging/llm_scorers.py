@@ -184,8 +184,7 @@ Reply with a JSON object that holds the grade of each chunk under its number, fo
     schema=grades_schema,
     read=lambda text, number: [grade / TOP_GRADE for grade in read_grades(text, number)],
 )
-"""Not published: a form that every server enforces. A JSON grammar bounds no numbers: asked for 0 to 1 the small model
-of the tests replies [1, 2, 3]."""
+"""Not published: four words for a model to choose from in place of a number."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -279,16 +279,17 @@ def asked_for_text(
 
 
 TOP_GRADE = 3  # grades are whole numbers from 0 to here
+SCORES = [step / 20 for step in range(21)]  # a grammar enforces these, and no bounds: small models reply [1, 2, 3]
 
 
 def scores_schema(number: int) -> dict[str, Any]:
-    """An object with `scores`: that many numbers from 0 to 1."""
-    score = {"type": "number", "minimum": 0, "maximum": 1}
+    """An object with `scores`: that many of SCORES, 0 to 1."""
+    score = {"type": "number", "enum": SCORES}
     return object_schema({"scores": {"type": "array", "items": score, "minItems": number, "maxItems": number}})
 
 
 def grades_schema(number: int) -> dict[str, Any]:
-    """An object with a grade under each number from "1" on; grammars enforce enumerations, and no bounds of numbers."""
+    """An object with a grade under each number from "1" on."""
     grade = {"type": "integer", "enum": list(range(TOP_GRADE + 1))}
     return object_schema({str(at): grade for at in range(1, number + 1)})
 

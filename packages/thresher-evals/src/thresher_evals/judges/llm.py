@@ -220,7 +220,7 @@ def choices(names: Iterable[str], options: Sequence[str]) -> dict[str, Any]:
 
 def grades_schema(names: Iterable[str]) -> dict[str, Any]:
     """The schema of an object whose fields are whole numbers from 1 to 5."""
-    return object_schema({name: {"type": "integer", "minimum": 1, "maximum": 5} for name in names})
+    return object_schema({name: {"type": "integer", "enum": [1, 2, 3, 4, 5]} for name in names})
 
 
 FACTS_SCHEMA = object_schema({"facts": {"type": "array", "items": {"type": "string"}}})
