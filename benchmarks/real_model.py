@@ -46,6 +46,7 @@ VARIANTS: Mapping[str, Mapping[str, Any]] = {
     "rag, unchecked": {"recipe": "rag", "settings": {"answer.check": "none"}},
     "hybrid": {"recipe": "hybrid"},
     "crag": {"recipe": "crag"},
+    "crag, judge=trained": {"recipe": "crag", "settings": {"judge": "trained"}},
     "ecrag": {"recipe": "ecrag"},
     "chunkrag": {"recipe": "chunkrag"},
     "corrective": {"recipe": "corrective"},
