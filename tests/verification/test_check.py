@@ -237,6 +237,27 @@ def test_a_measure_in_the_question_need_not_stand_in_the_document(make_evidence:
     assert found(claim, [piece], 0, question=question).state is ClaimState.SUPPORTED
 
 
+@pytest.mark.parametrize(
+    ("text", "title", "question", "why"),
+    [
+        (
+            "The Kõpu lighthouse was lit in 1531.",
+            "Kõpu",
+            "When was the Kõpu lighthouse lit after the fire of 1889?",
+            "1889",
+        ),
+        ("It was lit in 1531.", "The Kõpu lighthouse", "Which lighthouse was lit in 1531?", "title"),
+    ],
+)
+def test_no_second_reader_lifts_what_rests_on_a_title_or_on_a_document_without_what_is_asked(
+    make_evidence: Make, text: str, title: str, question: str, why: str
+) -> None:
+    piece = make_evidence(text, title=title)
+    finding = found("The Kõpu lighthouse was lit in 1531.", [piece], 0, question=question)
+    assert (finding.state, finding.bounded) == (ClaimState.UNVERIFIED, True)
+    assert why in finding.reason
+
+
 def test_a_number_that_stands_elsewhere_than_cited_is_not_said_to_be_missing(evidence: list[Evidence]) -> None:
     finding = found("1874", evidence, 0, question="When was a lamp of Ristna bought?")
     assert not finding.holds

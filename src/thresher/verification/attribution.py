@@ -67,7 +67,7 @@ class Attribution:
             return Finding(ClaimState.UNVERIFIED, 0.0, reason="it says nothing by itself")
         found = self._supported(claim)
         if found.holds and self._rests_on_a_title(claim.text, found):
-            return replace(found, state=ClaimState.UNVERIFIED, reason=A_TITLE)
+            return replace(found, state=ClaimState.UNVERIFIED, reason=A_TITLE, bounded=True)
         if not found.holds or not question or foreign_language(question):
             return found
         several = len(names_in(question)) > 1
@@ -78,7 +78,8 @@ class Attribution:
         absent = [one for one in missing_details(question, known) if one not in measures]
         if not absent:
             return found
-        return replace(found, state=ClaimState.UNVERIFIED, reason=f"the cited document does not speak of {absent[0]}")
+        why = f"the cited document does not speak of {absent[0]}"
+        return replace(found, state=ClaimState.UNVERIFIED, reason=why, bounded=True)
 
     def _rests_on_a_title(self, claim: str, found: Finding) -> bool:
         """Whether what a claim adds to the question stands in titles alone: they name a document and state nothing."""
