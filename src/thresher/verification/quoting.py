@@ -1,9 +1,9 @@
 """Whether a statement says a claim in the same words: without a gap, from the beginning of a clause on.
 
-A claim may leave out the clauses before it, brackets and the end of the statement, but no word that bounds it (must,
-until, by, first), and where one turns it (not, except, only, if) none at all. What leaves out words in between may say
-something else: of "eleven locomotives, four of them in working order" the eleven are not. Numbers and days compare by
-value.
+A claim may leave out the clauses before it, brackets, middle names, and the end of the statement, but no word that
+bounds it (must, until, by, first), and where one turns it (not, except, only, if) none at all. What leaves out words in
+between may say something else: of "eleven locomotives, four of them in working order" the eleven are not. Numbers and
+days compare by value.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ _TURNS = frozenset(_signs(_TURNING).values())
 _WORD = re.compile(r"[^\W_]+(?:['’][a-z]+)?", re.IGNORECASE)
 _PARTS = re.compile(r";\s+|(?<=[.!?])\s+")
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
+_MIDDLE_NAMES = re.compile(r"^(?!(?:The|An?) )([A-Z][\w’'-]+ )(?:[A-Z][\w.’'-]* )+(?=[A-Z])")
 _BEGINS = re.compile(r"[,:–—]\s+(?:(?:and|but)\b)?|\b(?:and|but)\b")
 """Before a clause, or an item of a list."""
 
@@ -60,7 +61,13 @@ def is_quoted(claim: str, statement: str, about: str = "") -> bool:
     """
     parts = [statement, *(part for part in _PARTS.split(statement) if part != statement)]
     stating = [part for part in parts if not (says_nothing(part) or part.rstrip().endswith(":"))]
-    return any(_says(text, claim, about) for part in stating for text in {part, _BRACKETS.sub(" ", part)})
+    return any(_says(text, claim, about) for part in stating for text in _shortened(part))
+
+
+def _shortened(statement: str) -> set[str]:
+    """The statement, without what stands in brackets, and with the name in short with which it begins."""
+    bare = _BRACKETS.sub(" ", statement)
+    return {statement, bare, _MIDDLE_NAMES.sub(r"\1", " ".join(bare.split()))}
 
 
 def _says(statement: str, claim: str, about: str) -> bool:
