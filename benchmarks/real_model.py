@@ -12,7 +12,8 @@ engine asks the model only what it asks anew. Every sentence of the model is wri
 and the words it cites, for a person to label.
 
 *In the evidence*: what is expected stands in what the model was given. *Right*: it is stated. *Said*: without a mark;
-the others have a sentence that is marked, or stand in doubt. What is said to a near miss is invented.
+the others have a sentence that is marked, or stand in doubt. *In view*: stated in the answer or in a passage beside it.
+What is said to a near miss is invented.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from typing import Any
 import thresher
 from benchmarks.machine import CACHE, ROOT, tell
 from benchmarks.quality.sets import manuals, papers
-from benchmarks.questions.rules import Mark, Question, holds, marked
+from benchmarks.questions.rules import Mark, Question, holds, marked, stated
 from thresher.collection import Collection
 from thresher.types import ClaimState
 from thresher_evals.stats import wilson_interval
@@ -90,6 +91,7 @@ def ask(collection: Collection, question: Question, variant: str, model: Mapping
     found = collection.ask(question.question, **{**given, "settings": {**model, **given.get("settings", {})}})
     answer = found.to_dict()
     text = answer["text"]
+    beside = " ".join([text, *(one["text"] for one in answer["alternatives"])])
     mark = marked(question, text, abstained=answer["abstained"], reason=answer["reason"] or "").mark
     removed = answer.get("removed", [])
     written = [*answer["sentences"], *removed] if answer["answered_by"] == "model" else removed
@@ -102,6 +104,7 @@ def ask(collection: Collection, question: Question, variant: str, model: Mapping
         "answerable": question.answerable,
         "state": answer["state"],
         "mark": str(mark),
+        "in_view": question.answerable and all(stated(beside, question.expected)),
         "in_evidence": holds(question, [piece.text for piece in found.evidence]),
         "text": text,
         "reason": answer["reason"],
@@ -151,7 +154,8 @@ def table(every: Sequence[Mapping[str, Any]], variants: Sequence[str]) -> Iterat
     """What each variant answers: said without a mark, said with one or in doubt, refused."""
     told = ("said", "marked or in doubt")
     heads = [f"{mark}, {how}" for mark in ("right", "wrong") for how in told]
-    heads = ["in the evidence", *heads, "refused", "near misses", *told, "refused", "calls", "tokens", "seconds"]
+    heads = ["in the evidence", *heads, "refused", "in view"]
+    heads += ["near misses", *told, "refused", "calls", "tokens", "seconds"]
     yield f"| variant | with an answer | {' | '.join(heads)} |"
     yield "|---" * (2 + len(heads)) + "|"
     for name in variants:
@@ -163,7 +167,7 @@ def table(every: Sequence[Mapping[str, Any]], variants: Sequence[str]) -> Iterat
         n, misses = sum(counts), sum(invented)
         there = sum(bool(row["in_evidence"]) for row in mine)
         cells = [name, n, there, interval(counts[0], n), *counts[1:]]
-        cells += [misses, interval(invented[0], misses), *invented[1:]]
+        cells += [sum(row["in_view"] for row in mine), misses, interval(invented[0], misses), *invented[1:]]
         means = (sum(row[key] for row in mine) / max(1, len(mine)) for key in ("calls", "tokens", "seconds"))
         yield f"| {' | '.join(map(str, [*cells, *(f'{mean:.1f}' for mean in means)]))} |"
 

@@ -70,7 +70,8 @@ class Answer:
     removed: tuple[AnswerSentence, ...] = ()
     """Sentences that were written and are not shown."""
     alternatives: tuple[Alternative, ...] = ()
-    """Further passages that may answer, where no chat model wrote, at most two; of a refusal the nearest sentences."""
+    """Further passages that may answer, at most two; the nearest sentences, of a refusal and beside what a chat model
+    says without support."""
     state: State = "answered"
     """`refused` where `abstained`; `doubtful` where what is shown is the nearest and asserts nothing."""
     certificate: Certified | None = None

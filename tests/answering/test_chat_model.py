@@ -12,7 +12,19 @@ from thresher.answering.citations import SUPPORT, LocalReading, Sentence, absten
 from thresher.errors import BudgetSpent, ProviderError, TooLong
 from thresher.protocols import LanguageModel
 from thresher.testing.fakes import ScriptedModel, WordSupport
-from thresher.types import COSINE, HERE, IN_DOUBT, Chunk, ClaimState, Evidence, Generation, Hit, Query, Score
+from thresher.types import (
+    COSINE,
+    HERE,
+    IN_DOUBT,
+    Alternative,
+    Chunk,
+    ClaimState,
+    Evidence,
+    Generation,
+    Hit,
+    Query,
+    Score,
+)
 from thresher.verification.check import Checker
 
 Make = Callable[..., Evidence]
@@ -261,6 +273,28 @@ def test_the_nearest_passage_of_insufficient_evidence_stands_where_nothing_suppo
     assert draft.text == f"{UNSUPPORTED}\n{NEAREST.text}\n{WROTE} BERT-base has 24 heads. (unverified)"
     assert draft.state == "doubtful"
     assert answer(NOT_FOUND, insufficient=True, fallback=nearest).text == f"{FOUND_NOTHING}\n{NEAREST.text}"
+
+
+@pytest.mark.parametrize(
+    ("reply", "beside"),
+    [
+        (NOT_FOUND, ["d1.txt", "d3.txt"]),
+        ("BERT-base has 96 heads [1].", ["d3.txt"]),
+        ("BERT-base has 12 layers [1]. BERT-base has 96 heads.", ["d3.txt"]),
+        ("BERT-base has 12 layers [1].", []),
+    ],
+)
+def test_the_nearest_sentences_stand_beside_what_the_model_does_not_find_or_support(
+    answer: Answers, evidence: list[Evidence], reply: str, beside: list[str]
+) -> None:
+    first, _, third = (Sentence(one, one.start, one.end, one.text, Score(0.4, SUPPORT)) for one in evidence)
+    cited = [cite(1, first), cite(2, third)]
+    found = [Alternative(f"“{one.quote}” [{one.marker}]", one, 0.4) for one in cited]
+    draft = answer(reply, display="mark", read=lambda query, evidence: LocalReading((0,), nearest=found))
+    assert [one.citation.source for one in draft.alternatives] == beside
+    markers = [one.citation.marker for one in draft.alternatives]
+    assert markers == [len(draft.citations) + at for at in range(1, len(markers) + 1)]
+    assert all(one.text.endswith(f"[{one.citation.marker}]") for one in draft.alternatives)
 
 
 def test_what_is_true_and_does_not_say_how_many_stays_beside_a_refusal(answer: Answers) -> None:

@@ -60,7 +60,7 @@ class Answerer:
         documents = self._documents_of(evidence)
         local, proposals = self._read(query, evidence, documents)
         if local.abstained:
-            return LocalReading((), local)
+            return LocalReading((), local, nearest=local.alternatives)
         probable = (local.certainty or 0.0) >= self.answered_from
         cited = [*local.citations, *(one.citation for one in local.alternatives)] if probable else []
         cited += [mine for one in proposals if one.probability >= self.answered_from for mine in one.citations]
@@ -69,7 +69,7 @@ class Answerer:
         words, known = [place.words for place in read], {citation.marker: citation for citation in local.citations}
         conflicts = [(known[one], known[other]) for one, other in local.conflicts]
         answer = local if probable and not local.doubtful else None
-        return LocalReading(answering, answer=answer, words=words, conflicts=conflicts)
+        return LocalReading(answering, answer, words, conflicts, nearest(proposals))
 
     def _read(
         self, query: Query, evidence: Sequence[Evidence], documents: Mapping[str, Document]

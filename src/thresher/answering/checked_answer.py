@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 from thresher.answering.citations import (
@@ -18,6 +19,7 @@ from thresher.answering.citations import (
     quoted,
     same_place,
 )
+from thresher.answering.show import MOST_ALTERNATIVES
 from thresher.protocols import in_silence
 from thresher.text.answer_types import missing_answer
 from thresher.text.entities import missing_name
@@ -28,6 +30,7 @@ from thresher.text.terms import STOP_WORDS, overlap, term_set
 from thresher.types import (
     HERE,
     IN_DOUBT,
+    Alternative,
     Citation,
     ClaimState,
     Evidence,
@@ -168,7 +171,7 @@ class CheckedAnswer:
             return self._of_passage(passage, notes)
         if not self.cited.text:
             refusal = abstention(self._why_nothing(), notes + Notes(facts={"model_said": self.written.strip()}))
-            return replace(refusal, answered_by="model", removed=removed)
+            return replace(refusal, answered_by="model", removed=removed, alternatives=tuple(self.local.nearest))
         missing = self._missing()
         citations, conflicts = self._contradicted(self.cited.citations)
         return Generation(
@@ -183,7 +186,15 @@ class CheckedAnswer:
             answered_by="model",
             sentences=tuple(self.checked.shown),
             removed=removed,
+            alternatives=tuple(self._beside(citations)),
         )
+
+    def _beside(self, citations: Sequence[Citation]) -> Iterator[Alternative]:
+        """Of an answer that is not wholly supported the nearest sentences that it does not cite."""
+        if self.doubtful or not all(one.state.holds for one in self.checked.shown):
+            others = (one for one in self.local.nearest if not any(same_place(one.citation, two) for two in citations))
+            for marker, one in enumerate(islice(others, MOST_ALTERNATIVES), start=len(citations) + 1):
+                yield one.numbered(marker)
 
     def _contradicted(
         self, citations: tuple[Citation, ...]

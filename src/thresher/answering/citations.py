@@ -13,6 +13,7 @@ from thresher.structure.versions import are_versions
 from thresher.text.sentences import sentence_spans, spans_of, touched
 from thresher.types import (
     NO_NOTES,
+    Alternative,
     AnswerSentence,
     Citation,
     Document,
@@ -112,6 +113,8 @@ class LocalReading(NamedTuple):
     """The likeliest answer in each piece that answers."""
     conflicts: Sequence[tuple[Citation, Citation]] = ()
     """Places that contradict each other."""
+    nearest: Sequence[Alternative] = ()
+    """The likeliest sentences, each of another passage, for beside what is refused or not supported."""
 
 
 UNREAD = LocalReading(None)

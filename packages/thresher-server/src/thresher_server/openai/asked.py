@@ -85,7 +85,7 @@ class Extension(BaseModel):
     sentences: list[AnswerSentenceReply] = Field(description="with offsets in `text`, which the content begins with")
     removed: list[AnswerSentenceReply] = Field([], description="sentences removed from the answer")
     citations: list[CitationReply]
-    alternatives: list[AlternativeReply] = Field(description="further passages that may answer, without a chat model")
+    alternatives: list[AlternativeReply] = Field(description="further passages that may answer")
     conflicts: list[tuple[int, int]] = Field(description="markers of citations that contradict each other")
     degraded: list[str] = Field(description="what was unavailable")
     trace: str = Field(description="id for `thresher explain`")
