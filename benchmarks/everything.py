@@ -45,8 +45,12 @@ ASKED = [f"benchmarks.quality --recipe {name} --sets papers manuals --write" for
 GROWN = "benchmarks.growth measure --sizes 10000 100000 1000000 --label now"
 REAL = 'python -m benchmarks.real_model --limit 60 --variants no-retrieval "rag, unchecked" rag corrective'
 REAL_UNSEEN = (
-    'python -m benchmarks.real_model --skip 60 --variants no-retrieval "rag, unchecked" rag corrective'
-    ' "corrective, verify=local" "corrective, verify=model" "corrective, strict"'
+    'python -m benchmarks.real_model --skip 60 --variants no-retrieval "rag, unchecked" rag hybrid ecrag'
+    ' "crag, judge=trained" corrective "corrective, verify=local" "corrective, verify=model" "corrective, strict"'
+)
+REAL_TABLES = (
+    "python -m benchmarks.real_tables --sets popqa-longtail"
+    " --recipes no-retrieval rag crag-paper corrective --sample 50"
 )
 PROPOSED = "research.answer_certainty ask --out benchmarks/.cache/proposals.jsonl"
 SEEDS = "python -m benchmarks.seeds --measure"
@@ -82,7 +86,8 @@ STEPS = {
     "python -m benchmarks.server.load": Step(6, writes=False),
     "python -m research.answer_certainty fit benchmarks/.cache/proposals.jsonl": Step(30, (PROPOSED,), writes=False),
     REAL: Step(100, writes=False),
-    REAL_UNSEEN: Step(70, writes=False),
+    REAL_UNSEEN: Step(75, writes=False),
+    REAL_TABLES: Step(45, writes=False),
     "python -m benchmarks.real_model --labels": Step(1, writes=False),
     "python -m research.judge evaluator": Step(10, writes=False),
     "python -m research.reader squad --final": Step(10, writes=False),
