@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 from thresher.answering.citations import (
+    MOST_ALTERNATIVES,
     SUPPORT,
     UNREAD,
     LocalReading,
@@ -19,7 +20,6 @@ from thresher.answering.citations import (
     quoted,
     same_place,
 )
-from thresher.answering.show import MOST_ALTERNATIVES
 from thresher.protocols import in_silence
 from thresher.text.answer_types import missing_answer
 from thresher.text.entities import missing_name

@@ -33,6 +33,9 @@ __all__ = ["SUPPORT", "Sentence", "abstention", "cite"]
 
 SUPPORT = Scale("support", 0.0, 1.0)
 
+MOST_ALTERNATIVES = 2
+"""Passages beside an answer."""
+
 
 @dataclass(frozen=True, slots=True)
 class Sentence:

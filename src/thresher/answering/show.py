@@ -7,15 +7,13 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from thresher.answering.choose import Choice
-from thresher.answering.citations import cite, same_place
+from thresher.answering.citations import MOST_ALTERNATIVES, cite, same_place
 from thresher.answering.passage import Proposal
 from thresher.answering.spans import AnswerSpan
 from thresher.structure.versions import Timed
 from thresher.text.markup import EMPHASIS
 from thresher.types import HERE, IN_DOUBT, Alternative, Citation, Generation, Notes
 from thresher.verification.conflicts import SHARED, SHARED_WITHIN, are_rivals
-
-MOST_ALTERNATIVES = 2
 
 MOST_NEAREST = 3
 """Sentences that a refusal shows."""

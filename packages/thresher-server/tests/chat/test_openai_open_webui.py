@@ -50,8 +50,9 @@ def test_a_marker_opens_the_passage_it_stands_for(served: Running) -> None:
 def test_passages_of_one_document_keep_their_numbers(modelled: Modelled) -> None:
     with modelled(writes(WRITTEN)) as (one, _):
         told = shown(one.client, asked())
-    assert webui.markers(told.content) == [1, 2, 2]
-    assert len(webui.grouped(told.sources)) == 2
+    answer, _, beside = told.content.partition("\n\nAlso:\n")
+    assert (webui.markers(answer), webui.markers(beside)) == ([1, 2, 2], [3])  # one sentence is not supported
+    assert len(webui.grouped(told.sources)) == 3
     crossing = webui.clicked(told, 2)
     assert crossing["metadata"][0]["quote"] == "The crossing takes 35 minutes."
     assert crossing["distances"][0] > 0.9  # as the sentence that it supports, not as the one before, nearest to it
