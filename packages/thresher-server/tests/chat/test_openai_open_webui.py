@@ -50,7 +50,7 @@ def test_a_marker_opens_the_passage_it_stands_for(served: Running) -> None:
 def test_passages_of_one_document_keep_their_numbers(modelled: Modelled) -> None:
     with modelled(writes(WRITTEN)) as (one, _):
         told = shown(one.client, asked())
-    answer, _, beside = told.content.partition("\n\nAlso:\n")
+    answer, _, beside = told.content.partition("\n\nOther passages that may answer:\n")
     assert (webui.markers(answer), webui.markers(beside)) == ([1, 2, 2], [3])  # one sentence is not supported
     assert len(webui.grouped(told.sources)) == 3
     crossing = webui.clicked(told, 2)
