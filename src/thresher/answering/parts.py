@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from thresher.answering.citations import renumbered, same_place
-from thresher.answering.show import MOST_ALTERNATIVES
+from thresher.answering.citations import MOST_ALTERNATIVES, renumbered, same_place
 from thresher.question.wording import SubQuestion
 from thresher.types import Citation, Generation, Notes
 
