@@ -108,6 +108,7 @@ def test_the_references_of_bert_end_where_its_appendix_begins() -> None:
     assert 0.5 < start / len(text) < end / len(text) < 0.8
 
 
+@pytest.mark.slow
 def test_a_corpus_of_thousands_of_passages_streams_quickly() -> None:
     path = DATA / "wikipedia" / "corpus.jsonl"
     started = time.process_time()

@@ -133,6 +133,7 @@ def broken(draw: random.Random, times: int, level: float) -> Sequence[bool]:
     return [truly_wrong(one.threshold) > level for one in found if isinstance(one, Passed)]
 
 
+@pytest.mark.slow
 def test_the_true_share_of_wrong_answers_passes_the_level_no_more_often_than_promised() -> None:
     outcomes = broken(random.Random(0), 300, 0.25)
     assert len(outcomes) > 200  # otherwise little was certified

@@ -48,6 +48,7 @@ def test_what_says_the_same_or_something_else_denies_nothing(one: str, other: st
     assert contradiction(one, other) == contradiction(other, one) == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", ["12 , ", "than", "1 March 2010 ", "open closed "])
 def test_a_sentence_without_end_takes_linear_time(piece: str) -> None:
     def compare(characters: int) -> None:
