@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 from thresher.answering.citations import (
-    MOST_ALTERNATIVES,
     SUPPORT,
     UNREAD,
     LocalReading,
     Sentence,
     abstention,
+    beside,
     cite,
     is_quoted_from,
     quoted,
@@ -30,7 +29,6 @@ from thresher.text.terms import STOP_WORDS, overlap, term_set
 from thresher.types import (
     HERE,
     IN_DOUBT,
-    Alternative,
     Citation,
     ClaimState,
     Evidence,
@@ -174,6 +172,7 @@ class CheckedAnswer:
             return replace(refusal, answered_by="model", removed=removed, alternatives=tuple(self.local.nearest))
         missing = self._missing()
         citations, conflicts = self._contradicted(self.cited.citations)
+        supported = not self.doubtful and all(one.state.holds for one in self.checked.shown)
         return Generation(
             self.cited.text,
             citations,
@@ -186,15 +185,8 @@ class CheckedAnswer:
             answered_by="model",
             sentences=tuple(self.checked.shown),
             removed=removed,
-            alternatives=tuple(self._beside(citations)),
+            alternatives=() if supported else beside(self.local.nearest, citations),
         )
-
-    def _beside(self, citations: Sequence[Citation]) -> Iterator[Alternative]:
-        """Of an answer that is not wholly supported the nearest sentences that it does not cite."""
-        if self.doubtful or not all(one.state.holds for one in self.checked.shown):
-            others = (one for one in self.local.nearest if not any(same_place(one.citation, two) for two in citations))
-            for marker, one in enumerate(islice(others, MOST_ALTERNATIVES), start=len(citations) + 1):
-                yield one.numbered(marker)
 
     def _contradicted(
         self, citations: tuple[Citation, ...]

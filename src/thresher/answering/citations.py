@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import ClassVar, NamedTuple
 
 from thresher.answer import NOT_ANSWERED
@@ -34,7 +35,6 @@ __all__ = ["SUPPORT", "Sentence", "abstention", "cite"]
 SUPPORT = Scale("support", 0.0, 1.0)
 
 MOST_ALTERNATIVES = 2
-"""Passages beside an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +81,13 @@ def cite(marker: int, sentence: Sentence) -> Citation:
 def same_place(one: Citation, other: Citation) -> bool:
     """Whether two citations overlap in a document."""
     return one.document_id == other.document_id and one.start < other.end and other.start < one.end
+
+
+def beside(others: Iterable[Alternative], citations: Sequence[Citation]) -> tuple[Alternative, ...]:
+    """The first of other passages that an answer does not cite, at most two, numbered behind its citations."""
+    apart = (one for one in others if not any(same_place(one.citation, cited) for cited in citations))
+    shown = enumerate(islice(apart, MOST_ALTERNATIVES), start=len(citations) + 1)
+    return tuple(one.numbered(marker) for marker, one in shown)
 
 
 def quoted(citation: Citation) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from thresher.answering.citations import MOST_ALTERNATIVES, renumbered, same_place
+from thresher.answering.citations import beside, renumbered, same_place
 from thresher.question.wording import SubQuestion
 from thresher.types import Citation, Generation, Notes
 
@@ -38,9 +38,7 @@ def in_turn(answers: Sequence[tuple[SubQuestion, Generation]]) -> Generation:
             {"question": part.text, "state": one.state, "probability": probability, "citations": [*shown.values()]}
         )
     notes = sum((one.notes for _, one in answers), Notes()) + Notes(facts={"parts": reported})
-    others = (other for _, one in given for other in one.alternatives)
-    apart = (one for one in others if not any(same_place(one.citation, cited) for cited in citations))
-    best = sorted(apart, key=lambda one: -one.probability)[:MOST_ALTERNATIVES]
+    others = [other for _, one in given for other in one.alternatives]
     return Generation(
         "\n".join(lines),
         tuple(citations),
@@ -50,7 +48,7 @@ def in_turn(answers: Sequence[tuple[SubQuestion, Generation]]) -> Generation:
         reason=next((f"{part.text} {one.reason}" for part, one in given if one.doubtful), None),
         notes=notes,
         exact=True,
-        alternatives=tuple(one.numbered(marker) for marker, one in enumerate(best, start=len(citations) + 1)),
+        alternatives=beside(sorted(others, key=lambda one: -one.probability), citations),
     )
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
 from thresher.answering.choose import Choice
-from thresher.answering.citations import MOST_ALTERNATIVES, cite, same_place
+from thresher.answering.citations import beside, cite, same_place
 from thresher.answering.passage import Proposal
 from thresher.answering.spans import AnswerSpan
 from thresher.structure.versions import Timed
@@ -54,7 +54,7 @@ def shown(
         doubtful=doubt is not None,
         notes=notes,
         exact=True,
-        alternatives=tuple(_alternatives(choice, citations)),
+        alternatives=beside(_others(choice), citations),
     )
 
 
@@ -129,15 +129,8 @@ def _rival(question: str, best: Proposal, others: Sequence[Proposal]) -> AnswerS
     return None
 
 
-def _alternatives(choice: Choice, citations: Sequence[Citation]) -> list[Alternative]:
-    """Two others of places that the answer does not cite."""
-    separate = [
-        each
-        for each in choice.others
-        if not any(same_place(mine, cited) for mine in each[0].citations for cited in citations)
-    ]
-    found = []
-    for marker, (one, *copies) in enumerate(separate[:MOST_ALTERNATIVES], start=len(citations) + 1):
+def _others(choice: Choice) -> Iterator[Alternative]:
+    """The passages that are likeliest behind the best one."""
+    for one, *copies in choice.others:
         text, (cited,) = text_of(one, copies)
-        found.append(Alternative(text.strip(), cited, one.probability).numbered(marker))
-    return found
+        yield Alternative(text.strip(), cited, one.probability)

@@ -184,7 +184,7 @@ Reply with a JSON object that holds the grade of each chunk under its number, fo
     schema=grades_schema,
     read=lambda text, number: [grade / TOP_GRADE for grade in read_grades(text, number)],
 )
-"""Not published: four words for a model to choose from in place of a number."""
+"""Not published: four grades to choose from, each with its meaning, in place of a number from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
