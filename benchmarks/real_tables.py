@@ -35,10 +35,18 @@ PUBLISHED: Mapping[str, Mapping[str, float]] = {
     "no-retrieval": {"popqa-longtail": 14.7, "pubhealth": 34.2},
     "rag": {"popqa-longtail": 50.5, "pubhealth": 48.9, "arc": 43.4},
     "crag-paper": {"popqa-longtail": 54.9, "pubhealth": 59.5, "arc": 53.7},
+    "crag-paper[actions=without-correct]": {"popqa-longtail": 53.2},
+    "crag-paper[actions=without-incorrect]": {"popqa-longtail": 54.4},
+    "crag-paper[actions=without-ambiguous]": {"popqa-longtail": 54.0},
+    "crag-paper[actions=only-correct]": {"popqa-longtail": 52.4},
+    "crag-paper[actions=only-incorrect]": {"popqa-longtail": 47.0},
+    "crag-paper[actions=only-ambiguous]": {"popqa-longtail": 52.7},
+    "crag-paper[refine.of=none]": {"popqa-longtail": 49.8},
+    "crag-paper[refine.of=inside]": {"popqa-longtail": 50.9},
     "chunkrag": {"popqa-longtail": 64.9, "pubhealth": 77.3},
 }
-"""Percent: CRAG (arXiv:2401.15884v3), Table 1, LLaMA2-hf-7b; ChunkRAG (arXiv:2410.19572v2), Table 1, LLaMA2-7B without
-retrieval, and SelfRAG-LLaMA2-7b for its own row."""
+"""Percent: CRAG (arXiv:2401.15884v3), Tables 1, 2, 3 and 11, LLaMA2-hf-7b; ChunkRAG (arXiv:2410.19572v2), Table 1,
+LLaMA2-7B without retrieval, and SelfRAG-LLaMA2-7b for its own row."""
 
 
 def run(kinds: Sequence[str], recipes: Sequence[str], sample: int, base_url: str | None) -> None:
@@ -47,7 +55,7 @@ def run(kinds: Sequence[str], recipes: Sequence[str], sample: int, base_url: str
     with chat_model(base_url) as model:
         for kind in kinds:
             for recipe in recipes:
-                settings = {**model, "answer.max_words": 40, **SETTINGS.get(recipe, {})}
+                settings = {**model, "answer.max_words": 40, **SETTINGS.get(recipe.partition("[")[0], {})}
                 given = [part for key, value in settings.items() for part in ("--set", f"{key}={value}")]
                 dataset = f"{kind}:{SETS[kind][0]}"
                 out = str(FOLDER / f"{kind}-{sample}-{recipe}")
@@ -92,7 +100,9 @@ def main() -> None:
     """Ask and show."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sets", nargs="+", choices=list(SETS), default=list(SETS), metavar="SET")
-    parser.add_argument("--recipes", nargs="+", choices=RECIPES, default=RECIPES, metavar="RECIPE")
+    parser.add_argument(
+        "--recipes", nargs="+", default=RECIPES, metavar="RECIPE", help="also variants of docs/ablations.md"
+    )
     parser.add_argument("--sample", type=int, default=10, help="questions of each set, the same for every recipe")
     parser.add_argument("--base-url", help="a server that has the model already, as one built for this processor")
     parser.add_argument("--show", action="store_true", help="ask nothing")

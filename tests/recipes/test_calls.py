@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.recipes.scripting import Judge, holding, stages, using
+from tests.recipes.scripting import Judge, blocks, holding, stage, stages, user_of, using
 from thresher.answer import Answer
 from thresher.collection import Collection
 from thresher_testing.llm_server import Reply, ScriptedServer
@@ -26,7 +26,7 @@ def twenty(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """Twenty chunks about the same harbour town, no two of which say the same."""
     line = "The harbour town of {0} has a lighthouse with a lamp, and {0} are made there."
     texts = {subject: line.format(subject) for subject in SUBJECTS}
-    with holding(tmp_path_factory.mktemp("twenty"), texts, ["rag", "chunkrag"]) as collection:
+    with holding(tmp_path_factory.mktemp("twenty"), texts, ["rag", "chunkrag", "corrective"]) as collection:
         yield collection
 
 
@@ -74,6 +74,18 @@ def test_calls_of_crag_are_one_for_chunks_one_for_strips_and_the_answer(twenty: 
     settings = using(server, **{"dense.depth": 20})
     twenty.ask(QUESTION, recipe="crag", settings=settings)
     assert Counter(stages(server)) == {"relevance": 2, "answer": 1}
+
+
+def test_a_chat_model_is_given_three_chunks_where_one_of_them_answers_and_eight_where_all_do(
+    twenty: Collection, serve: Serve
+) -> None:
+    given = []
+    for question in ("What does the harbour town of bees have?", "Which harbour towns have a lighthouse?"):
+        server = serve(Judge())
+        twenty.ask(question, recipe="corrective", settings={**ALL, **using(server)})
+        (asked,) = (user_of(request.body) for request in server.asked() if stage(request.body) == "answer")
+        given.append(len(blocks("evidence", asked)))
+    assert given == [3, 8]
 
 
 # --- budgets ----------------------------------------------------------------------------------------------------------
