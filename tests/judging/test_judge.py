@@ -160,7 +160,7 @@ def test_those_behind_are_judged_where_the_first_are_not_enough_or_all_of_them_a
     make_hit: Make, best: float, second: float, query: Query, judged: str
 ) -> None:
     hits = [make_hit(id, 1.0) for id in "abcdef"]
-    ranked = RankedJudge(giving(a=best, b=second, c=0.2, d=0.2, e=0.99), 0.0, 5, ((2, 0.8), (3, 0.5)))
+    ranked = RankedJudge(giving(a=best, b=second, c=0.2, d=0.2, e=0.99), 0.0, 5, ((2, 0.8), (3, 0.5)), alike=0.5)
     result = ranked(query, hits)
     assert "".join(sorted(one.hit.chunk.id for one in result.judgements if one.reason == "read")) == judged
     assert [hit.rank for hit in result.kept] == [1, 2, 3, 4, 5, 6]

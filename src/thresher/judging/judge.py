@@ -170,9 +170,6 @@ RETRIEVED = Scale("rank of retrieval", 1.0, inf)
 LEAST_PROBABILITY = 1e-4
 """A probability nearer to 0 or 1 is taken for it, so that its log odds are bounded."""
 
-ALSO_PROBABLE = 0.5
-"""Where all hits of a stage have this probability, as for a list over many documents, those behind are judged too."""
-
 
 @dataclass(frozen=True, slots=True)
 class RankedJudge:
@@ -180,7 +177,7 @@ class RankedJudge:
 
     `judge` scores from 0 to 1 and leaves the order alone. Only the best `most` are judged, for speed; the others
     follow, kept. `stages` are numbers of hits, each with a probability: so many are judged, and those behind them only
-    where none so far has the probability, or all have `ALSO_PROBABLE`: there may be more of them. More results than the
+    where none so far has the probability, or all have `alike`: there may be more such ones. More results than the
     last stage has, and a question of two parts, are judged without stages.
     """
 
@@ -190,6 +187,8 @@ class RankedJudge:
     stages: Sequence[tuple[int, float]] = ()
     added: tuple[str, float] = ("", 0.0)
     """A score of a hit, and the log odds that are added for each of its units."""
+    alike: float = inf
+    """Probability from which all of a stage may be some of many."""
 
     @property
     def about(self) -> str:
@@ -206,7 +205,7 @@ class RankedJudge:
             judged = Judged((*judged.judgements, *more.judgements), judged.notes + more.notes)
             at = upto
             scores = [value_of(one.score) if one.keep else 0.0 for one in judged.judgements]
-            if scores and max(scores) >= enough and min(scores) < ALSO_PROBABLE:
+            if scores and max(scores) >= enough and min(scores) < self.alike:
                 break
         kept = self._kept(judged, hits)
         follow = [Judgement(hit, keep=True, reason=f"not judged: behind the best {at}") for hit in hits[at:]]

@@ -78,6 +78,10 @@ questions with an answer, the half for choosing, the first is right for 145 (145
 156 (156); of the other 172 151 (151) and 163 (163), and .77 of the tokens of five at once are read. A chat model is
 given .68 of the text, and what 539 of 570 questions expect stands in it, as in the best eight of all twelve."""
 
+ALL_PROBABLE = 0.5
+"""Probability of all so far from which those behind are judged too for a chat model, which may list what many
+documents tell. Without one, where one passage is shown, three more questions of the gate were wrong or in doubt."""
+
 SECOND_OPINION_BELOW = 0.83
 """Probability below which a correct verdict gets a second opinion from another collection (docs/decisions.md)."""
 
@@ -113,7 +117,8 @@ def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipe
             judging = BandedScorer(judging, model_relevance(settings, model, parts.meter), lower, upper, weight)
             stages = ()  # one call grades all chunks
         scored = ScoringJudge(judging, Fixed(settings.min_probability), order=False)
-        return RankedJudge(scored, RANK_WEIGHT, most_judged(settings), stages, (INTRODUCES, INTRODUCTION))
+        introduced, alike = (INTRODUCES, INTRODUCTION), ALL_PROBABLE if model else inf
+        return RankedJudge(scored, RANK_WEIGHT, most_judged(settings), stages, introduced, alike)
 
     def judge_of(there: Components) -> Judge:
         if there is parts:
