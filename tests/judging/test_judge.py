@@ -146,25 +146,23 @@ TWO = "Who wrote it, and when was it printed?"
 
 
 @pytest.mark.parametrize(
-    ("best", "second", "query", "judged"),
+    ("best", "query", "judged"),
     [
-        (0.9, 0.3, Query("q", "q", 3), "ab"),  # .9 is enough of two
-        (0.6, 0.3, Query("q", "q", 3), "abc"),  # .6 is enough of three
-        (0.4, 0.3, Query("q", "q", 3), "abcde"),  # .4 is not
-        (0.9, 0.7, Query("q", "q", 3), "abc"),  # where both are probable there may be more
-        (0.9, 0.3, Query("q", "q", 4), "abcde"),  # more results are wanted than the last stage judges
-        (0.9, 0.3, Query(TWO, TWO, 3), "abcde"),  # what answers one part says nothing of the other
+        (0.9, Query("q", "q", 2), "a"),  # .9 is enough of one
+        (0.6, Query("q", "q", 2), "ab"),  # .6 is enough of two
+        (0.4, Query("q", "q", 2), "abcd"),  # .4 is not
+        (0.9, Query("q", "q", 3), "abcd"),  # more results are wanted than the last stage judges
+        (0.9, Query(TWO, TWO, 2), "abcd"),  # what answers one part says nothing of the other
     ],
 )
-def test_those_behind_are_judged_where_the_first_are_not_enough_or_all_of_them_are(
-    make_hit: Make, best: float, second: float, query: Query, judged: str
+def test_those_behind_are_judged_where_the_first_are_not_enough(
+    make_hit: Make, best: float, query: Query, judged: str
 ) -> None:
-    hits = [make_hit(id, 1.0) for id in "abcdef"]
-    ranked = RankedJudge(giving(a=best, b=second, c=0.2, d=0.2, e=0.99), 0.0, 5, ((2, 0.8), (3, 0.5)), alike=0.5)
-    result = ranked(query, hits)
+    hits = [make_hit(id, 1.0) for id in "abcde"]
+    result = RankedJudge(giving(a=best, b=0.3, c=0.2, d=0.99), 0.0, 4, ((1, 0.8), (2, 0.5)))(query, hits)
     assert "".join(sorted(one.hit.chunk.id for one in result.judgements if one.reason == "read")) == judged
-    assert [hit.rank for hit in result.kept] == [1, 2, 3, 4, 5, 6]
-    assert result.kept[0].chunk.id == ("e" if "e" in judged else "a")
+    assert [hit.rank for hit in result.kept] == [1, 2, 3, 4, 5]
+    assert result.kept[0].chunk.id == ("d" if "d" in judged else "a")
     assert result.judgements[-1].reason == f"not judged: behind the best {len(judged)}"
 
 

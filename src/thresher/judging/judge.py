@@ -177,8 +177,8 @@ class RankedJudge:
 
     `judge` scores from 0 to 1 and leaves the order alone. Only the best `most` are judged, for speed; the others
     follow, kept. `stages` are numbers of hits, each with a probability: so many are judged, and those behind them only
-    where none so far has the probability, or all have `alike`: there may be more such ones. More results than the
-    last stage has, and a question of two parts, are judged without stages.
+    where none so far has the probability. More results than the last stage has, and a question of two parts, are judged
+    without stages.
     """
 
     judge: Judge
@@ -187,8 +187,6 @@ class RankedJudge:
     stages: Sequence[tuple[int, float]] = ()
     added: tuple[str, float] = ("", 0.0)
     """A score of a hit, and the log odds that are added for each of its units."""
-    alike: float = inf
-    """Probability from which all of a stage may be some of many."""
 
     @property
     def about(self) -> str:
@@ -204,8 +202,7 @@ class RankedJudge:
             more = self.judge(query, hits[at:upto])
             judged = Judged((*judged.judgements, *more.judgements), judged.notes + more.notes)
             at = upto
-            scores = [value_of(one.score) if one.keep else 0.0 for one in judged.judgements]
-            if scores and max(scores) >= enough and min(scores) < self.alike:
+            if any(one.keep and value_of(one.score) >= enough for one in judged.judgements):
                 break
         kept = self._kept(judged, hits)
         follow = [Judgement(hit, keep=True, reason=f"not judged: behind the best {at}") for hit in hits[at:]]

@@ -10,11 +10,12 @@ Departs:   Refinement keeps the eight best chunks whole, without sentences that 
            `thresher calibrate`, on the collection; the bounds of the verdicts are fitted with them, not published
            constants.
            If the calibration cannot separate good from bad evidence, the verdict between the bounds is `unsure`, which
-           acts as ambiguous. The trained judge scores three chunks, or five, where one of them is probable, else
-           twelve, eight without a chat model; a chat model that `thresher calibrate` found to help scores those of
-           twelve between the bounds. The question is rewritten only if the first search found nothing good. A
-           `correct` verdict below 0.83 searches outside too, as a second opinion. Chunks from outside are judged like
-           those from inside; dropped ones are not used. The verdict for a question of one word is at most ambiguous.
+           acts as ambiguous. The trained judge scores twelve chunks, the chat model only those between the bounds; of
+           these the best three or five go on where one of them is probable and not all are. Without one it scores
+           eight, or three or five where one of them is probable. The question is rewritten only if the first search
+           found nothing good. A `correct` verdict below 0.83 searches outside too, as a second opinion. Chunks from
+           outside are judged like those from inside; dropped ones are not used. The verdict for a question of one word
+           is at most ambiguous.
 Answer:    written by the chat model; without one, or if it fails, the best passage or cell. Each sentence of the model
            is checked against the documents: unverified ones are marked, contradicted ones removed and counted, citation
            markers corrected (`answer.check=mark`, `answer.mode`). A question about a document as a whole gets its
@@ -75,12 +76,7 @@ first is right for 163 and one of three for 177 (with twelve 163, 176); of the o
 JUDGED_AT_ONCE = ((3, 0.8), (5, 0.5))
 """Chunks that are judged before those behind them, and the probability of one from which those are not needed. Of 164
 questions with an answer, the half for choosing, the first is right for 145 (145 with all eight) and one of three for
-156 (156); of the other 172 151 (151) and 163 (163), and .77 of the tokens of five at once are read. A chat model is
-given .68 of the text, and what 539 of 570 questions expect stands in it, as in the best eight of all twelve."""
-
-ALL_PROBABLE = 0.5
-"""Probability of all so far from which those behind are judged too for a chat model, which may list what many
-documents tell. Without one, where one passage is shown, three more questions of the gate were wrong or in doubt."""
+156 (156); of the other 172 151 (151) and 163 (163), and .77 of the tokens of five at once are read."""
 
 SECOND_OPINION_BELOW = 0.83
 """Probability below which a correct verdict gets a second opinion from another collection (docs/decisions.md)."""
@@ -93,6 +89,10 @@ INTRODUCTION = 1.4
 
 MOST_REFINED = 8
 """Chunks handed on, inside and outside each, the best judged ones: what a small chat model reads at once."""
+
+GIVEN = ((3, 0.8), (5, 0.5))
+"""Chunks that a chat model is given where the best one has the probability and the last one not `ALSO_PROBABLE`: of 570
+questions 538 have what is expected there, 539 in the best eight, which are a third longer (docs/decisions.md)."""
 
 STRIP_LOWER = 0.2
 """Raw score of our judge that a sentence needs to become evidence."""
@@ -112,13 +112,12 @@ def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipe
     def judge(raw: Scorer) -> Judge:
         """Our probabilities; where they are unsure, with those of a chat model that was found to help."""
         judging: Scorer = CalibratedScorer(raw, learned)
-        stages: Sequence[tuple[int, float]] = JUDGED_AT_ONCE
         if model is not None and settings.judge == "auto" and weight is not None and weight.counts:
             judging = BandedScorer(judging, model_relevance(settings, model, parts.meter), lower, upper, weight)
-            stages = ()  # one call grades all chunks
         scored = ScoringJudge(judging, Fixed(settings.min_probability), order=False)
-        introduced, alike = (INTRODUCES, INTRODUCTION), ALL_PROBABLE if model else inf
-        return RankedJudge(scored, RANK_WEIGHT, most_judged(settings), stages, introduced, alike)
+        # For a chat model all are judged; of the best, `GIVEN` go on.
+        stages = () if model else JUDGED_AT_ONCE
+        return RankedJudge(scored, RANK_WEIGHT, most_judged(settings), stages, (INTRODUCES, INTRODUCTION))
 
     def judge_of(there: Components) -> Judge:
         if there is parts:
@@ -139,7 +138,7 @@ def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipe
         judge=judge(scorer),
         decide=Calibrated(lower, upper, learned.separated and fits, mapping=used, calibrated=fits),
         correct=correct,
-        refine=BestHits(strips(settings, scorer, STRIP_LOWER), MOST_REFINED, by=ORDER),
+        refine=BestHits(strips(settings, scorer, STRIP_LOWER), MOST_REFINED, by=ORDER, enough=GIVEN if model else ()),
         generate=generate,
         nearest=nearest,
         refuse=replace(offline, min_confidence=inf),

@@ -16,6 +16,7 @@ from typing import Literal, TypeVar
 
 from thresher.errors import UsageError
 from thresher.protocols import Refiner, Scorer, about
+from thresher.question.intent import intent_of
 from thresher.text.injection import is_command
 from thresher.text.sentences import Span, line_spans, sentence_spans, trim
 from thresher.types import Evidence, Hit, Judgement, Notes, Origin, Query, Refined, Score, Scores
@@ -30,6 +31,9 @@ TAIL_WORDS = 10
 GLUED_WORDS = 5
 GROUP_PIECES = 3
 """The released code of CRAG, mode `excerption`."""
+
+ALSO_PROBABLE = 0.5
+"""Probability from which a hit may be one of many that answer."""
 
 _TOKEN = re.compile(r"\S+")
 _SENTENCE_BREAK = re.compile(r"\?|\. ")
@@ -325,12 +329,14 @@ class BestHits:
     """The best `most` hits from inside, and from outside, to another refiner; the others are dropped.
 
     The best are the first, or, with `by`, those with the highest score of that name; hits without it are none where
-    another one has it.
+    another one has it. `enough` are numbers of hits, each with a probability: so many are the best of a question of one
+    part where the first has it and the last has not `ALSO_PROBABLE`, so that not many more answer.
     """
 
     refiner: Refiner
     most: int
     by: str = ""
+    enough: Sequence[tuple[int, float]] = ()
 
     @property
     def about(self) -> str:
@@ -341,16 +347,25 @@ class BestHits:
         """What the refiner makes of them, best first; every hit that came in has a judgement."""
         scored = [hit for hit in hits if self.by in hit.scores]
         ranked = sorted(scored, key=lambda hit: descending(hit.scores[self.by])) or hits
-        chosen = [hit for origin in Origin for hit in [hit for hit in ranked if hit.origin is origin][: self.most]]
-        ids = {hit.chunk.id for hit in chosen}
+        best = {origin: self._best(query, [hit for hit in ranked if hit.origin is origin]) for origin in Origin}
+        ids = {hit.chunk.id for hits in best.values() for hit in hits}
         refined = self.refiner(query, [hit for hit in ranked if hit.chunk.id in ids])
-        read = {hit.chunk.id for hit in ranked}
+        below = {origin: f"below the best {len(hits)}" for origin, hits in best.items()}
+        judged = {hit.chunk.id for hit in ranked}
         left = (
-            Judgement(hit, keep=False, reason=f"below the best {self.most}" if hit.chunk.id in read else "not judged")
+            Judgement(hit, keep=False, reason=below[hit.origin] if hit.chunk.id in judged else "not judged")
             for hit in hits
             if hit.chunk.id not in ids
         )
         return replace(refined, judgements=(*refined.judgements, *left))
+
+    def _best(self, query: Query, ranked: Sequence[Hit]) -> Sequence[Hit]:
+        """Of hits of one origin; what answers one part of a question says nothing of the other."""
+        scores = [hit.scores[self.by].value for hit in ranked if self.by in hit.scores]
+        for most, enough in self.enough if len(intent_of(query.question).parts) < 2 else ():
+            if scores[:1] >= [enough] and min(scores[:most]) < ALSO_PROBABLE:
+                return ranked[:most]
+        return ranked[: self.most]
 
 
 def document_order(evidence: Sequence[Evidence]) -> list[Evidence]:
