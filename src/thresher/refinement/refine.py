@@ -341,16 +341,17 @@ class BestHits:
     @property
     def about(self) -> str:
         """For people, in a few words."""
-        return f"best {self.most} chunks{' as judged' if self.by else ''}: {about(self.refiner)}"
+        fewer = ", fewer where one is probable" if self.enough else ""
+        return f"best {self.most} chunks{' as judged' if self.by else ''}{fewer}: {about(self.refiner)}"
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Refined:
         """What the refiner makes of them, best first; every hit that came in has a judgement."""
         scored = [hit for hit in hits if self.by in hit.scores]
         ranked = sorted(scored, key=lambda hit: descending(hit.scores[self.by])) or hits
         best = {origin: self._best(query, [hit for hit in ranked if hit.origin is origin]) for origin in Origin}
-        ids = {hit.chunk.id for hits in best.values() for hit in hits}
+        ids = {hit.chunk.id for chosen in best.values() for hit in chosen}
         refined = self.refiner(query, [hit for hit in ranked if hit.chunk.id in ids])
-        below = {origin: f"below the best {len(hits)}" for origin, hits in best.items()}
+        below = {origin: f"below the best {len(chosen)}" for origin, chosen in best.items()}
         judged = {hit.chunk.id for hit in ranked}
         left = (
             Judgement(hit, keep=False, reason=below[hit.origin] if hit.chunk.id in judged else "not judged")
