@@ -19,6 +19,8 @@ from typing import Any
 from benchmarks import machine, table1
 from benchmarks.commands import thresher
 from benchmarks.real_model import chat_model
+from thresher_evals.asker import parse_variant
+from thresher_evals.report.tables import CLAIMS, CRAG_ABLATIONS
 
 FOLDER = machine.CACHE / "real_tables"
 SETS = {
@@ -31,22 +33,33 @@ SETS = {
 RECIPES = (*table1.RECIPES, "crag-paper")
 SETTINGS = {"crag-paper": {"judge": "trained"}}
 """CRAG judges by an evaluator of its own; else the chat model judges chunks and strips."""
-PUBLISHED: Mapping[str, Mapping[str, float]] = {
-    "no-retrieval": {"popqa-longtail": 14.7, "pubhealth": 34.2},
-    "rag": {"popqa-longtail": 50.5, "pubhealth": 48.9, "arc": 43.4},
-    "crag-paper": {"popqa-longtail": 54.9, "pubhealth": 59.5, "arc": 53.7},
-    "crag-paper[actions=without-correct]": {"popqa-longtail": 53.2},
-    "crag-paper[actions=without-incorrect]": {"popqa-longtail": 54.4},
-    "crag-paper[actions=without-ambiguous]": {"popqa-longtail": 54.0},
-    "crag-paper[actions=only-correct]": {"popqa-longtail": 52.4},
-    "crag-paper[actions=only-incorrect]": {"popqa-longtail": 47.0},
-    "crag-paper[actions=only-ambiguous]": {"popqa-longtail": 52.7},
-    "crag-paper[refine.of=none]": {"popqa-longtail": 49.8},
-    "crag-paper[refine.of=inside]": {"popqa-longtail": 50.9},
-    "chunkrag": {"popqa-longtail": 64.9, "pubhealth": 77.3},
+LLAMA, TUNED = "LLaMA2-hf-7b", "SelfRAG-LLaMA2-7b"
+SYSTEMS = {
+    "rag": ("RAG", LLAMA),
+    "crag-paper": ("CRAG", LLAMA),
+    "crag-paper[actions=without-correct]": ("without Correct", LLAMA),
+    "crag-paper[actions=without-incorrect]": ("without Incorrect", LLAMA),
+    "crag-paper[actions=without-ambiguous]": ("without Ambiguous", LLAMA),
+    "crag-paper[actions=only-correct]": ("only Correct", LLAMA),
+    "crag-paper[actions=only-incorrect]": ("only Incorrect", LLAMA),
+    "crag-paper[actions=only-ambiguous]": ("only Ambiguous", LLAMA),
+    "crag-paper[refine.of=none]": ("without refinement", LLAMA),
+    "crag-paper[refine.of=inside]": ("without selection", LLAMA),
+    "chunkrag": ("ChunkRAG", TUNED),
 }
-"""Percent: CRAG (arXiv:2401.15884v3), Tables 1, 2, 3 and 11, LLaMA2-hf-7b; ChunkRAG (arXiv:2410.19572v2), Table 1,
-LLaMA2-7B without retrieval, and SelfRAG-LLaMA2-7b for its own row."""
+"""A recipe or variant to its name and generator in what the papers print (`thresher_evals.report.tables`)."""
+NO_RETRIEVAL = {"popqa-longtail": 0.147, "pubhealth": 0.342}
+"""ChunkRAG (arXiv:2410.19572v2), Table 1, LLaMA2-7B without retrieval, which the reports do not print."""
+
+
+def published(recipe: str, kind: str) -> float | None:
+    """The printed share that is right; None for none."""
+    named = (
+        one.value
+        for one in (*CLAIMS, *CRAG_ABLATIONS)
+        if (one.system, one.generator) == SYSTEMS.get(recipe) and one.measure == "match" and kind.startswith(one.kind)
+    )
+    return NO_RETRIEVAL.get(kind) if recipe == "no-retrieval" else next(named, None)
 
 
 def run(kinds: Sequence[str], recipes: Sequence[str], sample: int, base_url: str | None) -> None:
@@ -55,7 +68,7 @@ def run(kinds: Sequence[str], recipes: Sequence[str], sample: int, base_url: str
     with chat_model(base_url) as model:
         for kind in kinds:
             for recipe in recipes:
-                settings = {**model, "answer.max_words": 40, **SETTINGS.get(recipe.partition("[")[0], {})}
+                settings = {**model, "answer.max_words": 40, **SETTINGS.get(parse_variant(recipe).recipe, {})}
                 given = [part for key, value in settings.items() for part in ("--set", f"{key}={value}")]
                 dataset = f"{kind}:{SETS[kind][0]}"
                 out = str(FOLDER / f"{kind}-{sample}-{recipe}")
@@ -74,9 +87,9 @@ def table(kinds: Sequence[str], recipes: Sequence[str], sample: int) -> Iterator
         for kind in kinds:
             folder = FOLDER / f"{kind}-{sample}-{recipe}"
             found = measured(str(folder), recipe) if folder.is_dir() else {}
-            published = PUBLISHED.get(recipe, {}).get(kind)
+            printed = published(recipe, kind)
             right, refused = (of(found, name) for name in (SETS[kind][1], "abstained"))
-            cells += [right, refused, "-" if published is None else f"{published} %"]
+            cells += [right, refused, "-" if printed is None else f"{100 * printed:.1f} %"]
             spent.append(found)
         calls = [one["llm_calls"]["value"] for one in spent if one]
         yield f"| {' | '.join([f'`{recipe}`', *cells, f'{sum(calls) / max(1, len(calls)):.1f}'])} |"

@@ -307,21 +307,22 @@ def test_evidence_is_bounded_in_document_order_and_every_hit_is_judged(
 
 
 @pytest.mark.parametrize(
-    ("values", "question", "given"),
+    ("values", "question", "limit", "given"),
     [
-        ([0.9, 0.3, 0.2, 0.2], "Who wrote it?", "ab"),  # .9 is enough of two
-        ([0.9, 0.6, 0.2, 0.2], "Who wrote it?", "abc"),  # where both have .5 it is enough of three
-        ([0.7, 0.4, 0.2, 0.2], "Who wrote it?", "abc"),  # .7 is enough of three
-        ([0.7, 0.6, 0.6, 0.2], "Who wrote it?", "abcd"),  # there may be more such ones
-        ([0.4, 0.4, 0.2, 0.2], "Who wrote it?", "abcd"),
-        ([0.9, 0.3, 0.2, 0.2], "Who wrote it, and when was it printed?", "abcd"),
+        ([0.9, 0.3, 0.2, 0.2], "Who wrote it?", 3, "ab"),  # .9 is enough of two
+        ([0.9, 0.6, 0.2, 0.2], "Who wrote it?", 3, "abc"),  # where both have .5 it is enough of three
+        ([0.7, 0.4, 0.2, 0.2], "Who wrote it?", 3, "abc"),  # .7 is enough of three
+        ([0.7, 0.6, 0.6, 0.2], "Who wrote it?", 3, "abcd"),  # there may be more such ones
+        ([0.4, 0.4, 0.2, 0.2], "Who wrote it?", 3, "abcd"),
+        ([0.9, 0.3, 0.2, 0.2], "Who wrote it?", 4, "abcd"),  # more results are wanted
+        ([0.9, 0.3, 0.2, 0.2], "Who wrote it, and when was it printed?", 3, "abcd"),
     ],
 )
 def test_fewer_are_refined_where_the_best_one_probably_answers_and_not_all_do(
-    make_hit: Make, values: Sequence[float], question: str, given: str
+    make_hit: Make, values: Sequence[float], question: str, limit: int, given: str
 ) -> None:
     hits = [make_hit(id, value, name="judge") for id, value in zip("abcd", values, strict=True)]
     best = BestHits(PassageRefiner(), 4, by="judge", enough=((2, 0.8), (3, 0.5)))
-    refined = best(Query(question, question, 5), hits)
+    refined = best(Query(question, question, limit), hits)
     assert "".join(piece.hit.chunk.id for piece in refined.evidence) == given
     assert {one.reason for one in refined.judgements if not one.keep} <= {f"below the best {len(given)}"}

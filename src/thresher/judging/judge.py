@@ -12,7 +12,7 @@ from math import inf, log
 from typing import ClassVar
 
 from thresher.protocols import Judge, Scorer, about
-from thresher.question.intent import intent_of
+from thresher.question.intent import enough_for
 from thresher.types import (
     NO_NOTES,
     Hit,
@@ -195,10 +195,8 @@ class RankedJudge:
 
     def __call__(self, query: Query, hits: Sequence[Hit]) -> Judged:
         """Kept hits by both, best first, then those that were not judged, then the dropped ones."""
-        listed = any(query.limit > upto for upto, _ in self.stages[-1:])
-        stages = () if listed or len(intent_of(query.question).parts) > 1 else self.stages
         judged, at = Judged(()), 0
-        for upto, enough in (*stages, (self.most, 0.0)):
+        for upto, enough in (*enough_for(query, self.stages), (self.most, 0.0)):
             more = self.judge(query, hits[at:upto])
             judged = Judged((*judged.judgements, *more.judgements), judged.notes + more.notes)
             at = upto

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
@@ -10,6 +11,7 @@ from typing import Any, Literal
 from thresher.question.wording import SubQuestion, asked_apart
 from thresher.text.entities import heads_in
 from thresher.text.terms import index_terms
+from thresher.types import Query
 
 READ = 1_000
 """Questions of which the intent is kept."""
@@ -61,6 +63,12 @@ def intent_of(question: str) -> Intent:
         asks_about_whole(short),
         courtesy(question),
     )
+
+
+def enough_for(query: Query, stages: Sequence[tuple[int, float]]) -> Sequence[tuple[int, float]]:
+    """Numbers of hits and the probability of one that makes them enough; none where more are wanted, or two answers."""
+    more = any(query.limit > most for most, _ in stages[-1:])
+    return () if more or len(intent_of(query.question).parts) > 1 else stages
 
 
 _LONGEST = 400

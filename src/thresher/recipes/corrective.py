@@ -73,10 +73,11 @@ MOST_JUDGED_ALONE = 8
 """Chunks that are judged without a chat model. Of 186 questions with an answer, the half of five sets for choosing, the
 first is right for 163 and one of three for 177 (with twelve 163, 176); of the other 150 133 and 142 (133, 142)."""
 
-JUDGED_AT_ONCE = ((3, 0.8), (5, 0.5))
-"""Chunks that are judged before those behind them, and the probability of one from which those are not needed. Of 164
-questions with an answer, the half for choosing, the first is right for 145 (145 with all eight) and one of three for
-156 (156); of the other 172 151 (151) and 163 (163), and .77 of the tokens of five at once are read."""
+ENOUGH = ((3, 0.8), (5, 0.5))
+"""Chunks, and the probability of one from which those behind are not needed. Without a chat model these are not judged:
+of 164 questions with an answer, the half for choosing, the first is right for 145 (145 with all eight) and one of three
+for 156 (156); of the other 172 151 (151) and 163 (163), and .77 of the tokens of five at once are read. A chat model is
+not given them: 538 of 570 questions have what is expected in the others, 539 in the best eight, a third longer."""
 
 SECOND_OPINION_BELOW = 0.83
 """Probability below which a correct verdict gets a second opinion from another collection (docs/decisions.md)."""
@@ -89,10 +90,6 @@ INTRODUCTION = 1.4
 
 MOST_REFINED = 8
 """Chunks handed on, inside and outside each, the best judged ones: what a small chat model reads at once."""
-
-GIVEN = ((3, 0.8), (5, 0.5))
-"""Chunks that a chat model is given where the best one has the probability and the last one not `ALSO_PROBABLE`: of 570
-questions 538 have what is expected there, 539 in the best eight, which are a third longer (docs/decisions.md)."""
 
 STRIP_LOWER = 0.2
 """Raw score of our judge that a sentence needs to become evidence."""
@@ -115,8 +112,8 @@ def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipe
         if model is not None and settings.judge == "auto" and weight is not None and weight.counts:
             judging = BandedScorer(judging, model_relevance(settings, model, parts.meter), lower, upper, weight)
         scored = ScoringJudge(judging, Fixed(settings.min_probability), order=False)
-        # For a chat model all are judged; of the best, `GIVEN` go on.
-        stages = () if model else JUDGED_AT_ONCE
+        # For a chat model all are judged: the best of twelve is not always among the first.
+        stages = () if model else ENOUGH
         return RankedJudge(scored, RANK_WEIGHT, most_judged(settings), stages, (INTRODUCES, INTRODUCTION))
 
     def judge_of(there: Components) -> Judge:
@@ -138,7 +135,7 @@ def pipeline(settings: CorrectiveSettings, parts: Components, name: str) -> Pipe
         judge=judge(scorer),
         decide=Calibrated(lower, upper, learned.separated and fits, mapping=used, calibrated=fits),
         correct=correct,
-        refine=BestHits(strips(settings, scorer, STRIP_LOWER), MOST_REFINED, by=ORDER, enough=GIVEN if model else ()),
+        refine=BestHits(strips(settings, scorer, STRIP_LOWER), MOST_REFINED, by=ORDER, enough=ENOUGH if model else ()),
         generate=generate,
         nearest=nearest,
         refuse=replace(offline, min_confidence=inf),

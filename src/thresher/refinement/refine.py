@@ -16,7 +16,7 @@ from typing import Literal, TypeVar
 
 from thresher.errors import UsageError
 from thresher.protocols import Refiner, Scorer, about
-from thresher.question.intent import intent_of
+from thresher.question.intent import enough_for
 from thresher.text.injection import is_command
 from thresher.text.sentences import Span, line_spans, sentence_spans, trim
 from thresher.types import Evidence, Hit, Judgement, Notes, Origin, Query, Refined, Score, Scores
@@ -329,8 +329,9 @@ class BestHits:
     """The best `most` hits from inside, and from outside, to another refiner; the others are dropped.
 
     The best are the first, or, with `by`, those with the highest score of that name; hits without it are none where
-    another one has it. `enough` are numbers of hits, each with a probability: so many are the best of a question of one
-    part where the first has it and the last has not `ALSO_PROBABLE`, so that not many more answer.
+    another one has it. `enough` are numbers of hits, each with a probability: so many are the best where the first has
+    it and the last has not `ALSO_PROBABLE`, so that not many more answer. Where more results than the last number are
+    wanted, or the question has two parts, the best are `most`.
     """
 
     refiner: Refiner
@@ -348,7 +349,8 @@ class BestHits:
         """What the refiner makes of them, best first; every hit that came in has a judgement."""
         scored = [hit for hit in hits if self.by in hit.scores]
         ranked = sorted(scored, key=lambda hit: descending(hit.scores[self.by])) or hits
-        best = {origin: self._best(query, [hit for hit in ranked if hit.origin is origin]) for origin in Origin}
+        enough = enough_for(query, self.enough)
+        best = {origin: self._best([hit for hit in ranked if hit.origin is origin], enough) for origin in Origin}
         ids = {hit.chunk.id for chosen in best.values() for hit in chosen}
         refined = self.refiner(query, [hit for hit in ranked if hit.chunk.id in ids])
         below = {origin: f"below the best {len(chosen)}" for origin, chosen in best.items()}
@@ -360,11 +362,11 @@ class BestHits:
         )
         return replace(refined, judgements=(*refined.judgements, *left))
 
-    def _best(self, query: Query, ranked: Sequence[Hit]) -> Sequence[Hit]:
-        """Of hits of one origin; what answers one part of a question says nothing of the other."""
-        scores = [hit.scores[self.by].value for hit in ranked if self.by in hit.scores]
-        for most, enough in self.enough if len(intent_of(query.question).parts) < 2 else ():
-            if scores[:1] >= [enough] and min(scores[:most]) < ALSO_PROBABLE:
+    def _best(self, ranked: Sequence[Hit], enough: Sequence[tuple[int, float]]) -> Sequence[Hit]:
+        """Of hits of one origin."""
+        for most, probability in enough:
+            scores = [hit.scores[self.by].value for hit in ranked[:most] if self.by in hit.scores]
+            if scores and max(scores) >= probability and min(scores) < ALSO_PROBABLE:
                 return ranked[:most]
         return ranked[: self.most]
 
