@@ -3,7 +3,8 @@
     python -m benchmarks.claims.second [--part choose|final]
 
 Scripted readers: one that is right nine times in ten and copies the line of the evidence that decides, and two that
-always say yes, without words and with the first words of the first passage. *Both* is `strict`: both must support.
+always say yes, without words and with the first words of the first passage. All read the controls rightly. *Both* is
+`strict`: both must support.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import thresher
 from benchmarks.claims.__main__ import there
 from benchmarks.claims.sets import DOCUMENTS, FALSE, PARTS, TRUE, Claim, claims, pairs, path_of, real
 from benchmarks.machine import CACHE
-from thresher.answering.second_reader import VERDICTS, SecondReader
+from thresher.answering.second_reader import CONTROLS, NOT_STATED, SUPPORTED, SecondReader
 from thresher.collection.asking import CHECKED_PASSAGES
 from thresher.models.cross_encoders import BUNDLED_CHECKER, BundledJudge
 from thresher.recipes.check import passages
@@ -30,7 +31,6 @@ from thresher.verification.check import Checker
 from thresher.verification.claims import Cited, Finding
 from thresher.verification.windows import rows_in_words
 
-SUPPORTED, _, NOT_STATED = VERDICTS
 Reads = Callable[[Claim, Sequence[Evidence]], tuple[str, str]]
 """The verdict and the words of a reader."""
 
@@ -87,7 +87,8 @@ def found(every: Sequence[Claim]) -> Iterator[tuple[Claim, Finding, Sequence[Evi
 def told(reads: Reads, claim: Claim, finding: Finding, evidence: Sequence[Evidence], *, strict: bool) -> bool:
     """Whether a claim is supported with a second reader."""
     verdict, words = reads(claim, evidence)
-    model = ScriptedModel(lambda system, user: json.dumps({"verdict_1": verdict, "words_1": words}))
+    controls = {f"verdict_{at}": SUPPORTED if holds else NOT_STATED for at, (_, holds) in enumerate(CONTROLS, start=2)}
+    model = ScriptedModel(lambda system, user: json.dumps({"verdict_1": verdict, "words_1": words, **controls}))
     ((both,), _) = SecondReader(model, "auto", strict)([claim.text], [finding], evidence)
     return both.holds
 

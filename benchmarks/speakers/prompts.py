@@ -1,7 +1,7 @@
 """What a chat model is sent, read by a double that sees nothing else; and its replies to whatever is not the answer.
 
 The judge in it is honest: a passage is worth 1 when the answer follows from it, else 0. Asked to check sentences it
-calls all of them supported, as a model does that believes what it wrote.
+calls all of them supported, as a model does that believes what it wrote, and reads the controls rightly.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from benchmarks.speakers.questions import Question, same_words
+from thresher.answering.second_reader import CONTROL_PASSAGE, CONTROLS, NOT_STATED, SUPPORTED
 
 EVIDENCE = re.compile(r'<evidence number="(\d+)"(?: from="([^"]*)")?[^>]*>\n?(.*?)\n?</evidence>', re.DOTALL)
 CHUNK = re.compile(r'<chunk number="\d+">\n?(.*?)\n?</chunk>', re.DOTALL)
@@ -85,10 +86,10 @@ class Known:
 
 def other_reply(system: str, user: str, known: Known) -> str | None:
     """The reply to a prompt for scores, a threshold, verdicts or other words; None where an answer is asked."""
+    if SENTENCE.search(user):
+        return verdicts(user)
     asking = question_in(user)
     question = known.find(asking)
-    if sentences := len(SENTENCE.findall(user)):
-        return verdicts(user, sentences, question)
     chunks = CHUNK.findall(user)
     if chunks:
         holds = [question is not None and question.held_by(chunk) for chunk in chunks]
@@ -105,16 +106,14 @@ def other_reply(system: str, user: str, known: Known) -> str | None:
     return None
 
 
-def verdicts(user: str, sentences: int, question: Question | None) -> str:
-    """Every sentence supported, by the passage that holds the answer or the first, and the words nearest to it."""
-    passages = [Passage(int(number), source, text) for number, source, text in EVIDENCE.findall(user)]
-    holding = [one.number for one in passages if question is not None and question.held_by(one.whole)]
-    number = (holding or [one.number for one in passages] or [1])[0]
-    each: dict[str, str | int] = {f"verdict_{at}": "supported" for at in range(1, sentences + 1)}
-    each |= {f"evidence_{at}": number for at in range(1, sentences + 1)}
-    lines = [line for one in passages for line in re.split(r"\n|(?<=[.!?]) ", one.text) if line.strip()]
+def verdicts(user: str) -> str:
+    """Every sentence supported by the words nearest to it, but for the controls, whose verdicts are known."""
+    texts = (text for _, _, text in EVIDENCE.findall(user) if text != CONTROL_PASSAGE)
+    lines = [line for text in texts for line in re.split(r"\n|(?<=[.!?]) ", text) if line.strip()]
+    each: dict[str, str] = {}
     for at, sentence in enumerate(SENTENCE.findall(user), start=1):
         wanted = set(same_words(sentence).split())
         near = max(lines, key=lambda line: len(wanted & set(same_words(line).split())), default="")
+        each[f"verdict_{at}"] = SUPPORTED if dict(CONTROLS).get(sentence, True) else NOT_STATED
         each[f"words_{at}"] = " ".join(near.split()[:MOST_WORDS])
     return json.dumps(each)

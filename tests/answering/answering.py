@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 
 from thresher.answering.answerer import Answerer
+from thresher.answering.second_reader import CONTROLS, NOT_STATED, SUPPORTED
 from thresher.answering.sentences import SentenceFinder
 from thresher.answering.spans import Confidence, Row, SpanFinder
 from thresher.testing.fakes import OverlapCrossEncoder
@@ -19,6 +21,18 @@ def piece(text: str, *, title: str = "Notes", document: str = "d1", start: int =
 
 def document(text: str, name: str = "d1", **given: object) -> Document:
     return Document(name, f"{name}.txt", "Notes", text, "text", **given)  # type: ignore[arg-type]
+
+
+READ_RIGHTLY = tuple(SUPPORTED if holds else NOT_STATED for _, holds in CONTROLS)
+
+
+def verdicts(*each: tuple[str, str], controls: Sequence[str] = READ_RIGHTLY) -> str:
+    """A second reader's reply: verdict and words of each sentence, and what it says of the controls."""
+    every = [*each, *((verdict, "") for verdict in controls)]
+    fields: dict[str, str] = {}
+    for at, (verdict, words) in enumerate(every, start=1):
+        fields |= {f"verdict_{at}": verdict, f"words_{at}": words}
+    return json.dumps(fields)
 
 
 def rarity(question: str) -> Mapping[str, float]:

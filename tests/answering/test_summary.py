@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import thresher
+from tests.answering.answering import verdicts
 from tests.recipes.scripting import using
 from thresher.answering.proposers.summary import MOST_PARTS, grouped
 from thresher.collection import Collection
@@ -29,7 +29,7 @@ def collection(tmp_path_factory: pytest.TempPathFactory) -> Collection:
     return opened
 
 
-READ_AGAIN = json.dumps({"verdict_1": "supported", "words_1": "Close the gas valve before any work."})
+READ_AGAIN = verdicts(("supported", "Close the gas valve before any work."))
 
 
 def written(prompt: object) -> str:

@@ -13,6 +13,7 @@ from benchmarks.speakers.doubles import FAULTLESS, LIARS, Double, concerns
 from benchmarks.speakers.measuring import counted, fate, row, unmarked
 from benchmarks.speakers.prompts import Known, other_reply
 from benchmarks.speakers.questions import Question, chosen, load
+from thresher.answering.second_reader import CONTROLS
 from thresher.judging.llm_scorers import GRADES, PROMPT, LLMRelevance
 from thresher.models.chat import ChatModel
 from thresher.models.replies import read_text
@@ -93,10 +94,12 @@ def test_a_question_is_rewritten_to_itself() -> None:
 
 
 def test_asked_to_check_its_sentences_a_double_stands_by_them() -> None:
-    user = f"{prompt(KOPU.question, evidence())}\n" + '<sentence number="1">It is so.</sentence>'
+    sentences = ["It is so.", *(sentence for sentence, _ in CONTROLS)]
+    tagged = (f'<sentence number="{n}">{text}</sentence>' for n, text in enumerate(sentences, start=1))
+    user = "\n".join([prompt(KOPU.question, evidence()), *tagged])
     reply = other_reply("Reply with a JSON object", user, Known([KOPU]))
     told = json.loads(reply or "")
-    assert (told["verdict_1"], told["evidence_1"]) == ("supported", 2)
+    assert [told[f"verdict_{n}"] for n in range(1, 5)] == ["supported", "not stated", "supported", "not stated"]
     assert told["words_1"] in " ".join(piece.text for piece in evidence())
 
 

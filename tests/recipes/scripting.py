@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import thresher
+from tests.answering.answering import READ_RIGHTLY, verdicts
 from thresher.answering import chat_model as grounded
 from thresher.answering import second_reader
 from thresher.collection import Collection
@@ -110,8 +111,7 @@ class Judge:
                 question = re.search(r"<query>(.*?)</query>", user, re.DOTALL)[1]  # type: ignore[index]
                 return json.dumps({"scores": [score(question, text) for text in blocks("chunk", user)]})
             case "verify":
-                each = range(1, len(blocks("sentence", user)) + 1)
-                return json.dumps({f"verdict_{n}": "not stated" for n in each} | {f"words_{n}": "" for n in each})
+                return verdicts(*[(second_reader.NOT_STATED, "")] * (len(blocks("sentence", user)) - len(READ_RIGHTLY)))
             case "grades":
                 question = re.search(r"<query>(.*?)</query>", user, re.DOTALL)[1]  # type: ignore[index]
                 texts = enumerate(blocks("chunk", user), start=1)
