@@ -43,10 +43,9 @@ class Step:
 
 ASKED = [f"benchmarks.quality --recipe {name} --sets papers manuals --write" for name in ("hybrid", "rag", "crag")]
 GROWN = "benchmarks.growth measure --sizes 10000 100000 1000000 --label now"
-REAL = 'python -m benchmarks.real_model --limit 60 --variants no-retrieval "rag, unchecked" rag corrective'
-REAL_UNSEEN = (
-    'python -m benchmarks.real_model --skip 60 --variants no-retrieval "rag, unchecked" rag hybrid ecrag'
-    ' "crag, judge=trained" corrective "corrective, verify=local" "corrective, verify=model" "corrective, strict"'
+REAL = (
+    'python -m benchmarks.real_model --variants no-retrieval "rag, unchecked" rag hybrid ecrag "crag, judge=trained"'
+    " corrective"
 )
 REAL_TABLES = (
     "python -m benchmarks.real_tables --sets popqa-longtail"
@@ -85,8 +84,7 @@ STEPS = {
     "python -m benchmarks.bucket": Step(10, writes=False),
     "python -m benchmarks.server.load": Step(6, writes=False),
     "python -m research.answer_certainty fit benchmarks/.cache/proposals.jsonl": Step(30, (PROPOSED,), writes=False),
-    REAL: Step(100, writes=False),
-    REAL_UNSEEN: Step(75, writes=False),
+    REAL: Step(175, writes=False),
     REAL_TABLES: Step(45, writes=False),
     "python -m benchmarks.real_model --labels": Step(1, writes=False),
     "python -m research.judge evaluator": Step(10, writes=False),
