@@ -126,6 +126,9 @@ TOP = "home"
 TAKEN = (registry.RECORD, registry.DEFAULT)
 """What is read of a packed collection. Calibrations are not: they say how sure an answer is, and could be forged."""
 
+DATA_ALONE = getattr(tarfile, "data_filter", None)
+"""How members are unpacked; a Python before 3.11.4 has no filter."""
+
 MALFORMED = (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError, ValueError, KeyError, TypeError, RecursionError)
 """What reading a file raises that `_write` did not write."""
 
@@ -214,6 +217,7 @@ def unpack(home: Home, file: Path, name: str | None = None) -> str:
         _Bounded(file) as opened,
         tarfile.open(fileobj=opened, mode="r:") as packed,
     ):
+        packed.extraction_filter = DATA_ALONE
         own = str(_manifest(packed, COLLECTION)["name"])
         target = folders.free(home, name or own)
         with folders.unfinished(target.parent, target.name) as beside:
@@ -225,7 +229,7 @@ def unpack(home: Home, file: Path, name: str | None = None) -> str:
                 if not plain or not (member.isfile() or member.isdir()):
                     raise ValueError(member.name)
                 member.name = "/".join(parts)
-                packed.extract(member, beside, filter="data")
+                packed.extract(member, beside)
             _prove(beside)
             folders.moved(beside, target)
     return target.name
@@ -243,12 +247,13 @@ def restore(home: Home, file: Path) -> list[Finding]:
             _words(file, "is no backup of a home, or is cut short", "make the backup again"),
             tarfile.open(file, "r:gz") as packed,
         ):
+            packed.extraction_filter = DATA_ALONE
             _manifest(packed, HOME)
             for member in packed:
                 top, *parts = PurePosixPath(member.name).parts
-                if top == TOP and parts and (member.isfile() or member.isdir()):
+                if top == TOP and parts and ".." not in parts and (member.isfile() or member.isdir()):
                     member.name = "/".join(parts)
-                    packed.extract(member, beside, filter="data")
+                    packed.extract(member, beside)
         found: list[Finding] = []
         for name in folders.names(beside):
             try:

@@ -171,7 +171,8 @@ def files_at(folder: Path, ref: str, *, without: Path) -> Iterator[dict[str, Pat
         raise UsageError("has no such folder", subject=f"git ref {ref}", next_step=f"check {prefix or folder}")
     with tempfile.TemporaryDirectory(prefix="thresher-ci-") as place:
         with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
-            archive.extractall(place, filter="data")
+            archive.extraction_filter = getattr(tarfile, "data_filter", None)  # a Python before 3.11.4 has none
+            archive.extractall(place)
         inside = Path(place) / os.path.relpath(without.absolute(), folder.absolute())
         yield files_of(Path(place), without=inside)
 

@@ -20,7 +20,7 @@ SEPARATOR = re.compile(r"[ \t]*+\|?+[ \t]*+:?+-++:?+[ \t]*+(?:\|[ \t]*+:?+-++:?+
 EMPHASIS = re.compile(r"[*_`]{1,3}(\S.{0,200}?\S|\S)[*_`]{1,3}")
 STRUCK = re.compile(r"~~(?=\S)((?:(?!~~).){1,2000})(?<=\S)~~")
 FENCE = re.compile(r"[ \t]{0,3}(`{3,}|~{3,})")
-COMMENT = re.compile(r"[ \t]{0,3}<!--(?:(?!-->).)*+-->[ \t]*+")
+COMMENT = re.compile(r"[ \t]{0,3}<!--(?:(?!-->).)*-->[ \t]*")
 FURTHEST = 200  # lines that a line may be away from the one before: front matter and blank lines lie between
 SAME_START = 20  # characters by which a line is known whose last word was made whole
 DATE_FIELDS = ("date", "published", "created", "updated")
