@@ -20,7 +20,8 @@ QUESTION = "When was the lighthouse of Kopu built?"
 @pytest.mark.parametrize("made", MADE, ids=lambda file: file.name.partition(".")[0])
 def test_a_home_of_earlier_code_is_opened_asked_and_indexed_on(made: Path, tmp_path: Path) -> None:
     with tarfile.open(made) as packed:
-        packed.extractall(tmp_path, filter="data")
+        packed.extraction_filter = getattr(tarfile, "data_filter", None)
+        packed.extractall(tmp_path)
     added = tmp_path / "sorve.txt"
     added.write_text("The lighthouse of Sorve is 52 metres high. It was built in 1960.", encoding="utf-8")
     with thresher.open(tmp_path / "home") as collection:
