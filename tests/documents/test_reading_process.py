@@ -203,6 +203,7 @@ def test_one_process_reads_all_sound_files_and_is_told_no_secret(
 
 
 PARENT = """
+import signal
 import sys
 from pathlib import Path
 from thresher.documents.reading_process import ReadingProcess
@@ -210,6 +211,7 @@ from thresher.documents.registry import FileKind, register
 from thresher.documents.sources import Hints, Item
 register(FileKind("hang", "a trap", (".hang",), (), "tests.documents.readers:hang"))
 item = Item("a.hang", "", Path("a.hang"))
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell starts in the background ignores it
 with ReadingProcess() as process:
     list(process.read(item, sys.argv[1].encode(), Hints()))
 """
