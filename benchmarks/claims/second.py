@@ -87,7 +87,7 @@ def found(every: Sequence[Claim]) -> Iterator[tuple[Claim, Finding, Sequence[Evi
 def told(reads: Reads, claim: Claim, finding: Finding, evidence: Sequence[Evidence], *, strict: bool) -> bool:
     """Whether a claim is supported with a second reader."""
     verdict, words = reads(claim, evidence)
-    controls = {f"verdict_{at}": SUPPORTED if holds else NOT_STATED for at, (_, holds) in enumerate(CONTROLS, start=2)}
+    controls = {f"verdict_{at}": known for at, known in enumerate(CONTROLS.values(), start=2)}
     model = ScriptedModel(lambda system, user: json.dumps({"verdict_1": verdict, "words_1": words, **controls}))
     ((both,), _) = SecondReader(model, "auto", strict)([claim.text], [finding], evidence)
     return both.holds

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from benchmarks.speakers.questions import Question, same_words
-from thresher.answering.second_reader import CONTROL_PASSAGE, CONTROLS, NOT_STATED, SUPPORTED
+from thresher.answering.second_reader import CONTROL_PASSAGE, CONTROLS, SUPPORTED
 
 EVIDENCE = re.compile(r'<evidence number="(\d+)"(?: from="([^"]*)")?[^>]*>\n?(.*?)\n?</evidence>', re.DOTALL)
 CHUNK = re.compile(r'<chunk number="\d+">\n?(.*?)\n?</chunk>', re.DOTALL)
@@ -114,6 +114,6 @@ def verdicts(user: str) -> str:
     for at, sentence in enumerate(SENTENCE.findall(user), start=1):
         wanted = set(same_words(sentence).split())
         near = max(lines, key=lambda line: len(wanted & set(same_words(line).split())), default="")
-        each[f"verdict_{at}"] = SUPPORTED if dict(CONTROLS).get(sentence, True) else NOT_STATED
+        each[f"verdict_{at}"] = CONTROLS.get(sentence, SUPPORTED)
         each[f"words_{at}"] = " ".join(near.split()[:MOST_WORDS])
     return json.dumps(each)

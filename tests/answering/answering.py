@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from thresher.answering.answerer import Answerer
-from thresher.answering.second_reader import CONTROLS, NOT_STATED, SUPPORTED
+from thresher.answering.second_reader import CONTROLS
 from thresher.answering.sentences import SentenceFinder
 from thresher.answering.spans import Confidence, Row, SpanFinder
 from thresher.testing.fakes import OverlapCrossEncoder
@@ -23,7 +23,7 @@ def document(text: str, name: str = "d1", **given: object) -> Document:
     return Document(name, f"{name}.txt", "Notes", text, "text", **given)  # type: ignore[arg-type]
 
 
-READ_RIGHTLY = tuple(SUPPORTED if holds else NOT_STATED for _, holds in CONTROLS)
+READ_RIGHTLY = tuple(CONTROLS.values())
 
 
 def verdicts(*each: tuple[str, str], controls: Sequence[str] = READ_RIGHTLY) -> str:

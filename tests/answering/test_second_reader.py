@@ -112,7 +112,7 @@ def test_a_model_that_misreads_a_passage_of_ours_changes_nothing(
     assert found == local
     assert notes.degraded == ("verify: the model misreads a passage of known content; checked without the chat model",)
     (asked,) = model.seen
-    assert all(f">{sentence}</sentence>" in asked[1] for sentence, _ in CONTROLS)
+    assert all(f">{sentence}</sentence>" in asked[1] for sentence in CONTROLS)
 
 
 def test_words_of_our_own_passage_support_nothing(evidence: list[Evidence]) -> None:

@@ -94,7 +94,7 @@ def test_a_question_is_rewritten_to_itself() -> None:
 
 
 def test_asked_to_check_its_sentences_a_double_stands_by_them() -> None:
-    sentences = ["It is so.", *(sentence for sentence, _ in CONTROLS)]
+    sentences = ["It is so.", *CONTROLS]
     tagged = (f'<sentence number="{n}">{text}</sentence>' for n, text in enumerate(sentences, start=1))
     user = "\n".join([prompt(KOPU.question, evidence()), *tagged])
     reply = other_reply("Reply with a JSON object", user, Known([KOPU]))

@@ -18,7 +18,7 @@ from thresher.errors import BudgetSpent, ProviderError
 from thresher.models.replies import Unreadable, asked, object_schema, read_choice, read_text
 from thresher.protocols import LanguageModel
 from thresher.text.boilerplate import asks
-from thresher.text.injection import evidence_blocks, fenced, is_command
+from thresher.text.injection import evidence_block, evidence_blocks, fenced, is_command
 from thresher.text.terms import term_share
 from thresher.types import NO_NOTES, ClaimState, Evidence, Notes
 from thresher.verification.claims import Finding
@@ -40,13 +40,14 @@ Reply with a JSON object {"verdict_1": "...", "words_1": "...", "verdict_2": ...
 
 CONTROL_PASSAGE = """The nightly backup keeps 14 copies, the weekly one 6. An operator may restore single files, an
 administrator whole machines. A second site for the copies was proposed in March and rejected."""
-CONTROLS = (
-    ("The nightly backup keeps 6 copies.", False),
-    ("Whole machines may be restored by an administrator.", True),
-    ("Copies are kept at a second site since March.", False),
-)
-"""Sentences about that passage and whether it supports them: the value of another thing, other words, a plan told as
-done. A model of 1.5 billion weights has all three right in none of 50 calls (docs/decisions.md)."""
+CONTROLS = {
+    "The nightly backup keeps 6 copies.": NOT_STATED,
+    "Whole machines may be restored by an administrator.": SUPPORTED,
+    "Copies are kept at a second site since March.": NOT_STATED,
+}
+"""Sentences about that passage and their verdicts (contradicted is as good as not stated): the value of another thing,
+other words, a plan as if it were done. A model of 1.5 billion weights has all three right in none of 50 calls
+(docs/decisions.md)."""
 
 READ_BY_MODEL = 0.9
 """Support of a sentence that the model supports with words of the evidence, as if nine of ten such were right: not
@@ -100,9 +101,9 @@ class SecondReader:
         texts = [claims[at] for at in wanted]
         near = _near(texts, evidence) | {piece for at in wanted for piece in findings[at].pieces}
         read = {at: evidence[at] for at in sorted(near)}
-        every = [*texts, *(text for text, _ in CONTROLS)]
+        every = [*texts, *CONTROLS]
         numbered = (f'<sentence number="{n}">{fenced(text)}</sentence>' for n, text in enumerate(every, start=1))
-        control = f'<evidence number="{len(read) + 1}" from="Backup handbook">\n{CONTROL_PASSAGE}\n</evidence>'
+        control = evidence_block(len(read) + 1, "Backup handbook", CONTROL_PASSAGE)
         user = "\n".join([evidence_blocks([*read.values()]), control, *numbered, f"Sentences: {len(every)}."])
         notes = Notes(facts={"second_reader": self.model.name, "sentences_read": len(texts)})
         try:
@@ -161,9 +162,8 @@ def _near(claims: Sequence[str], evidence: Sequence[Evidence]) -> set[int]:
 
 def _read(text: str, claims: Sequence[str], evidence: Mapping[int, Evidence]) -> list[Verdict]:
     """The verdict of each claim; none where a control is misread. Raises Unreadable; words may be missing or blank."""
-    controls = range(len(claims) + 1, len(claims) + 1 + len(CONTROLS))
-    supported = [read_choice(text, f"verdict_{at}", VERDICTS) == SUPPORTED for at in controls]
-    if supported != [holds for _, holds in CONTROLS]:
+    controls = [read_choice(text, f"verdict_{len(claims) + at}", VERDICTS) for at in range(1, len(CONTROLS) + 1)]
+    if [says == SUPPORTED for says in controls] != [known == SUPPORTED for known in CONTROLS.values()]:
         return []
     verdicts = []
     for at, claim in enumerate(claims, start=1):

@@ -57,7 +57,12 @@ def evidence_blocks(evidence: Sequence[Evidence], mark: Callable[[str], str] = w
     for number, piece in enumerate(evidence, start=1):
         chunk = piece.hit.chunk
         place = f"{chunk.title or chunk.source}" + (f", page {piece.page}" if piece.page else "")
-        version = f' version="{version_mark}"' if (version_mark := mark(chunk.document_id)) else ""
-        opening = f'<evidence number="{number}" from="{fenced_attribute(place)}"{version}>'
-        blocks.append(f"{opening}\n{fenced_attribute(piece.text)}\n</evidence>")
+        blocks.append(evidence_block(number, place, piece.text, mark(chunk.document_id)))
     return "\n".join(blocks)
+
+
+def evidence_block(number: int, place: str, text: str, version: str = "") -> str:
+    """A text of a place as numbered evidence, with the mark of its version if it has one."""
+    marked = f' version="{version}"' if version else ""
+    opening = f'<evidence number="{number}" from="{fenced_attribute(place)}"{marked}>'
+    return f"{opening}\n{fenced_attribute(text)}\n</evidence>"
